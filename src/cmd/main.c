@@ -18,6 +18,7 @@ static const CmdRow rows[] = {
     {"explain", "what a diagnostic code means", cmd_explain},
     {"doctor", "what this machine has and lacks", cmd_doctor},
     {"prompt", "what a model would be sent for a task", cmd_prompt},
+    {"classify", "which category of tasks a text is about", cmd_classify},
     {"bench", "judge a whole suite, resumable, with scores", cmd_bench},
     {"export", "training rows from stored attempts", cmd_export},
     {"data", "make training rows of which every program was run", cmd_data},

@@ -1,6 +1,7 @@
 /* acraft make with a model at the wheel. */
 #include "cmd/make.h"
 
+#include "gen/prompt/category.h"
 #include "loop/make_model.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -92,7 +93,7 @@ static int make(CmdArgs *args, const MakeAsk *ask, MakeModelSpec *spec, Diag *di
     if (!task)
         return cmd_say(diag, CMD_USAGE);
     spec->task.name = task->name;
-    spec->category = task->category;
+    spec->category = category_of_task(arena, spec->model->home, spec->task.path, spec->task.source);
     if (!make_model(arena, spec, &result, diag))
         return cmd_say(diag, result.prompt.messages.len ? CMD_NO : CMD_LACKS);
     if (ask->dir && !write_result(arena, spec, &result, ask->dir, diag))

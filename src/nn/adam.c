@@ -11,13 +11,13 @@ NnAdam nn_adam_default(void)
     return (NnAdam){.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .decay = 0.1};
 }
 
-static void step_range(const NnAdam *adam, float *w, const float *g, float *m, float *v,
-                       uint64_t count, uint64_t step, double decay)
+void nn_adam_range(const NnAdam *adam, float *w, const float *g, float *m, float *v, uint64_t count,
+                   uint64_t step)
 {
     double first = 1 - pow(adam->beta1, (double)step), second = 1 - pow(adam->beta2, (double)step);
     float b1 = (float)adam->beta1, b2 = (float)adam->beta2;
     float size = (float)(adam->rate / first), root = (float)sqrt(second);
-    float keep = (float)(1 - adam->rate * decay), eps = (float)adam->eps;
+    float keep = (float)(1 - adam->rate * adam->decay), eps = (float)adam->eps;
     for (uint64_t i = 0; i < count; i++) {
         m[i] = b1 * m[i] + (1 - b1) * g[i];
         v[i] = b2 * v[i] + (1 - b2) * g[i] * g[i];
@@ -30,8 +30,9 @@ void nn_adam_step(const NnAdam *adam, const NnTable *table, float *weights, cons
 {
     for (uint32_t i = 0; i < table->count; i++) {
         const NnTensor *t = &table->tensors[i];
-        step_range(adam, weights + t->at, grads + t->at, m + t->at, v + t->at, t->count, step,
-                   nn_tensor_is_matrix(t) ? adam->decay : 0);
+        NnAdam of = *adam;
+        of.decay = nn_tensor_is_matrix(t) ? adam->decay : 0;
+        nn_adam_range(&of, weights + t->at, grads + t->at, m + t->at, v + t->at, t->count, step);
     }
 }
 
@@ -134,5 +135,7 @@ void nn_lora_grads(const NnLora *lora, const NnTable *table, float *adapter_grad
 void nn_lora_step(NnLora *lora, const NnAdam *adam, const float *grads, float *m, float *v,
                   uint64_t step)
 {
-    step_range(adam, lora->weights, grads, m, v, lora->total, step, 0);
+    NnAdam of = *adam;
+    of.decay = 0;
+    nn_adam_range(&of, lora->weights, grads, m, v, lora->total, step);
 }

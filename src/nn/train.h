@@ -44,7 +44,9 @@ typedef struct NnAdam {
     double rate, beta1, beta2, eps, decay; /* decay: of matrices only, decoupled */
 } NnAdam;
 NnAdam nn_adam_default(void);
-/* step counts from 1. */
+/* One stretch of weights, all of them decayed; step counts from 1. */
+void nn_adam_range(const NnAdam *adam, float *weights, const float *grads, float *m, float *v,
+                   uint64_t count, uint64_t step);
 void nn_adam_step(const NnAdam *adam, const NnTable *table, float *weights, const float *grads,
                   float *m, float *v, uint64_t step);
 /* Scales the gradients so that their norm is at most `most` (0: no limit); returns the norm. */

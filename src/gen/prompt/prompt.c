@@ -66,11 +66,15 @@ static void add_chip(Buf *out, const NpuChip *chip)
 
 void prompt_add_task(Buf *out, const PromptSpec *spec)
 {
-    buf_printf(out, "# The task: %s\n\nThis PyTorch model says what is to be computed:\n\n",
-               spec->task);
-    add_fence(out, "python", spec->task_text);
-    buf_puts(out, "\nOperands, in this order, at the sizes that will be timed:\n\n");
-    add_shapes(out, spec->graph);
+    buf_printf(out, "# The task: %s\n\nThis %s says what is to be computed:\n\n", spec->task,
+               spec->graph ? "PyTorch model" : "text");
+    add_fence(out, spec->graph ? "python" : "text", spec->task_text);
+    if (spec->graph) {
+        buf_puts(out, "\nOperands, in this order, at the sizes that will be timed:\n\n");
+        add_shapes(out, spec->graph);
+    } else {
+        buf_puts(out, "\nIts operands are those that the text names, in its order.\n");
+    }
     buf_char(out, '\n');
     add_chip(out, spec->chip);
 }
@@ -86,8 +90,8 @@ static bool add_exemplars(Arena *arena, const PromptSpec *spec, uint32_t most, P
     /* What the planner would write is the nearest thing to an answer key. */
     Diag quiet = diag_make(arena, spec->task, spec->task_text);
     Plan plan = {0};
-    bool planned = plan_make(arena, spec->graph, spec->chip, 0, &plan, &quiet);
-    exemplars_choose(arena, &all, spec->category, exemplar_pattern(spec->graph),
+    bool planned = spec->graph && plan_make(arena, spec->graph, spec->chip, 0, &plan, &quiet);
+    exemplars_choose(arena, &all, spec->category, spec->graph ? exemplar_pattern(spec->graph) : "",
                      planned ? plan.craft : (Str){0}, most, &chosen);
     for (uint32_t i = 0; i < chosen.len; i++) {
         const Exemplar *e = &chosen.at[i];
@@ -138,13 +142,18 @@ static bool ascendc_prompt(Arena *arena, const PromptSpec *spec, Prompt *prompt)
         "\n# Your answer\n\nWrite one C++ file that includes kernel_operator.h and defines "
         "one kernel entry, extern \"C\" __global__ __aicore__, whose parameters are GM_ADDR "
         "for the operands above in that order and nothing else. It is launched on %u vector "
-        "cores for exactly these shapes, so sizes are constants in the code. Lengths and UB "
-        "addresses of DataCopy are multiples of 32 bytes; DataCopyPad takes any length. Give "
-        "the whole file in one fenced block.\n",
-        spec->chip->aiv);
+        "cores%s. Lengths and UB addresses of DataCopy are multiples of 32 bytes; DataCopyPad "
+        "takes any length. Give the whole file in one fenced block.\n",
+        spec->chip->aiv,
+        spec->graph ? " for exactly these shapes, so sizes are constants in the code" : "");
     prompt_say(arena, prompt, CHAT_SYSTEM, &system);
     prompt_say(arena, prompt, CHAT_USER, &user);
     return true;
+}
+
+bool prompt_needs_graph(PromptStrategy strategy)
+{
+    return strategy > PROMPT_CRAFT_BARE && strategy != PROMPT_ASCENDC;
 }
 
 bool prompt_make(Arena *arena, const PromptSpec *spec, Prompt *prompt, Diag *diag)

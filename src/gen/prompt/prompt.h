@@ -34,7 +34,7 @@ typedef struct PromptSpec {
     const char *clone; /* of the benchmark, for its own strategies; NULL: none */
     const char *task, *category;
     Str task_text;
-    const Graph *graph; /* at the shapes the kernel is for */
+    const Graph *graph; /* at the shapes the kernel is for; NULL: the text is all there is */
     const NpuChip *chip;
     uint32_t kase; /* of those a suite lists */
 } PromptSpec;
@@ -58,6 +58,8 @@ void prompt_rows_repair(Str task, Str craft, Str message, Buf *out);
 /* The one question that a conversation comes to: the task, or the repair of the last answer. */
 Str prompt_rows_of(Arena *arena, const ChatMessages *messages);
 
+/* Without a graph only the strategies of ours that show the text can be made. */
+bool prompt_needs_graph(PromptStrategy strategy);
 bool prompt_make(Arena *arena, const PromptSpec *spec, Prompt *prompt, Diag *diag);
 
 #endif
