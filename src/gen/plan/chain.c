@@ -1,18 +1,18 @@
-/* Cutting a task into stages. In: a graph that no planner takes whole. Out: runs of nodes, each
- * planned as a task of its own; from each place the longest run that a planner takes, and two shorter ones
- * instead where the cycle model finds them faster. */
-#include "gen/plan/chain.h"
+/* Cutting a task into stages. In: a graph that no planner takes whole, or not well. Out: runs of nodes, each
+ * planned as a task of its own: those that take the least time together (chain_cuts.c); of large tasks
+ * from each place the longest run that a planner takes. */
+#include "gen/plan/chain_cuts.h"
 
 #include "gen/plan/clock.h"
+#include "gen/plan/fit.h"
 #include "gen/plan/planners.h"
 #include "gen/plan/prim.h"
+#include <math.h>
 
 enum {
-    MOST_NODES = 24,
-    MOST_PLANNED = 72 /* operators of stages that are planned once more in two parts */
+    MOST_CUT = 96 /* operators of a task whose cuts are compared */
 };
 #define MOST_TIMED 4e9 /* bytes of operands: then the other stages of a network are not timed */
-#define SLOW_STAGE 1.5 /* times what its operands take: then it is tried in two parts */
 
 /* Whether a node outside from..to-1 reads the value. */
 static bool read_outside(const Graph *g, ValueId id, uint32_t from, uint32_t to)
@@ -92,7 +92,7 @@ static bool steps_follow(Arena *arena, const Graph *g, uint32_t from, uint32_t t
 static Cut cut_graph(Chain *c, uint32_t from, uint32_t to)
 {
     Cut cut = {.of = c->g};
-    cut.g = graph_new(c->arena, str_format(c->arena, "%s_s%u", c->name, c->planned));
+    cut.g = graph_new(c->arena, str_format(c->arena, "%s_s%u", c->name, c->memo->planned));
     cut.inner = arena_array(c->arena, ValueId, c->g->values.len + 1);
     for (uint32_t i = 0; i < c->g->values.len; i++)
         cut.inner[i] = VALUE_NONE;
@@ -117,7 +117,7 @@ static ChainTry plan_graph(Chain *c, const Graph *g, Diag *said)
 {
     ChainTry tried = {.name = g->name};
     *said = diag_make(c->arena, c->diag->file, c->diag->source);
-    if (!plan_alone(c->arena, g, c->chip, c->tile_limit, &tried.plan, said) ||
+    if (!plan_alone(c->arena, g, c->chip, 0, &tried.plan, said) ||
         !plan_is_valid(c->arena, &tried.plan))
         tried.plan = (Plan){0};
     return tried;
@@ -125,7 +125,7 @@ static ChainTry plan_graph(Chain *c, const Graph *g, Diag *said)
 
 /* The stage's plan, or that of one which computes the same. A single node that no planner takes is planned
  * again, for what is said of its own place in the file. */
-static bool plan_stage(Chain *c, uint32_t from, uint32_t to, ChainStage *stage, Diag *said)
+bool chain_plan_stage(Chain *c, uint32_t from, uint32_t to, ChainStage *stage, Diag *said)
 {
     Cut cut = cut_graph(c, from, to);
     ChainMemo *memo = c->memo;
@@ -136,6 +136,7 @@ static bool plan_stage(Chain *c, uint32_t from, uint32_t to, ChainStage *stage, 
         if (memo->timed > MOST_TIMED)
             vec_push(c->arena, &cut.g->notes, plan_untimed);
         ChainTry tried = plan_graph(c, cut.g, said);
+        memo->planned += tried.plan.strategy != NULL;
         memo->timed += tried.plan.strategy ? clock_bytes(cut.g) * clock_budget(cut.g) : 0;
         stage->known = memo->at.len;
         map_put(c->arena, &memo->tries, key, stage->known);
@@ -149,74 +150,14 @@ static bool plan_stage(Chain *c, uint32_t from, uint32_t to, ChainStage *stage, 
 static bool try_stage(Chain *c, uint32_t from, uint32_t to, Diag *said)
 {
     ChainStage stage;
-    bool ok = plan_stage(c, from, to, &stage, said);
+    bool ok = chain_plan_stage(c, from, to, &stage, said);
     if (ok)
         vec_push(c->arena, &c->stages, stage);
-    c->planned += ok;
     return ok;
 }
 
-/* Predicted time, whatever the limit on tiles is, so that the same stages are found under any. */
-static bool stage_time(const Chain *c, const ChainStage *stage, double *us)
-{
-    Plan plan = stage->plan;
-    Diag quiet = diag_make(c->arena, c->diag->file, c->diag->source);
-    return (!c->tile_limit || plan_alone(c->arena, stage->graph, c->chip, 0, &plan, &quiet)) &&
-           clock_plan(&plan, c->chip, us);
-}
-
-static void replace_stage(Chain *c, uint32_t at, const ChainStage parts[2])
-{
-    vec_push(c->arena, &c->stages, parts[1]);
-    for (uint32_t i = c->stages.len - 1; i > at + 1; i--)
-        c->stages.at[i] = c->stages.at[i - 1];
-    c->stages.at[at] = parts[0];
-    c->stages.at[at + 1] = parts[1];
-}
-
-/* The stage as the two parts that take the least time together, if that is less. */
-static bool part_stage(Chain *c, uint32_t at, uint32_t *budget)
-{
-    ChainStage whole = c->stages.at[at], best[2], parts[2];
-    double least, first, second;
-    bool found = false;
-    if (whole.to - whole.from < 2 || !stage_time(c, &whole, &least) ||
-        least < SLOW_STAGE * clock_least(whole.graph, c->chip))
-        return false;
-    uint32_t operators = whole.to - whole.from;
-    for (uint32_t cut = whole.from + 1; cut < whole.to && *budget >= operators; cut++) {
-        Diag said;
-        *budget -= operators;
-        if (!plan_stage(c, whole.from, cut, &parts[0], &said) ||
-            !stage_time(c, &parts[0], &first) || first >= least * CLOCK_GAIN)
-            continue;
-        c->planned++;
-        if (!plan_stage(c, cut, whole.to, &parts[1], &said) || !stage_time(c, &parts[1], &second) ||
-            first + second >= least * CLOCK_GAIN)
-            continue;
-        c->planned++;
-        least = first + second;
-        best[0] = parts[0];
-        best[1] = parts[1];
-        found = true;
-    }
-    if (found)
-        replace_stage(c, at, best);
-    return found;
-}
-
-/* Of tasks that are small enough to be timed often. */
-static void part_stages(Chain *c)
-{
-    bool few = clock_budget(c->g) == CLOCK_MOST && c->memo->timed <= MOST_TIMED;
-    uint32_t budget = few ? MOST_PLANNED : 0;
-    for (uint32_t i = 0; i < c->stages.len && budget;)
-        if (c->stages.len >= CHAIN_MAX_STAGES || !part_stage(c, i, &budget))
-            i++;
-}
-
 /* Elements in the same order: no kernel is needed, but where both are results of the task. */
-static bool is_free(const Chain *c, const Node *node)
+bool chain_is_free(const Chain *c, const Node *node)
 {
     if (node->op != OP_RESHAPE && node->op != OP_DROPOUT && node->op != OP_VIEW_AS_REAL &&
         node->op != OP_VIEW_AS_COMPLEX)
@@ -227,7 +168,7 @@ static bool is_free(const Chain *c, const Node *node)
 }
 
 /* A result of the task is where its elements are kept. */
-static void take_root(Chain *c, const Node *node)
+void chain_take_root(Chain *c, const Node *node)
 {
     ValueId root = c->root[node->in[0]];
     c->root[node->out] = root;
@@ -259,7 +200,7 @@ static bool share_value(const Graph *g, const Node *a, const Node *b)
  * beside a product gains nothing, and keeps both from planners of their own. */
 static bool belongs_together(const Graph *g, uint32_t from, uint32_t to)
 {
-    uint64_t reached = 1; /* MOST_NODES bits */
+    uint64_t reached = 1; /* CHAIN_STAGE_NODES bits */
     bool all = true, grown = true;
     for (uint32_t i = from; i < to; i++)
         all = all && fuses(&g->nodes.at[i], true) && g->nodes.at[i].op != OP_RESHAPE;
@@ -282,16 +223,22 @@ static bool belongs_together(const Graph *g, uint32_t from, uint32_t to)
 static bool is_pad_alone(const Chain *c, uint32_t from, uint32_t to)
 {
     return to - from == 2 && c->g->nodes.at[from].op == OP_PAD &&
-           is_free(c, &c->g->nodes.at[from + 1]);
+           chain_is_free(c, &c->g->nodes.at[from + 1]);
+}
+
+bool chain_may_be_stage(const Chain *c, uint32_t from, uint32_t to)
+{
+    return (from || to < c->g->nodes.len) && to - from <= CHAIN_STAGE_NODES &&
+           !is_pad_alone(c, from, to) && belongs_together(c->g, from, to);
 }
 
 /* The end of the stage that begins here; `from`: there is none. */
 static uint32_t longest_stage(Chain *c, uint32_t from, Diag *said)
 {
-    uint32_t to = c->g->nodes.len - from > MOST_NODES ? from + MOST_NODES : c->g->nodes.len;
+    uint32_t left = c->g->nodes.len - from,
+             to = from + (left > CHAIN_STAGE_NODES ? CHAIN_STAGE_NODES : left);
     for (; to > from; to--)
-        if ((from || to < c->g->nodes.len) && !is_pad_alone(c, from, to) &&
-            belongs_together(c->g, from, to) && try_stage(c, from, to, said))
+        if (chain_may_be_stage(c, from, to) && try_stage(c, from, to, said))
             return to;
     return from;
 }
@@ -310,8 +257,8 @@ static bool cut_stages(Chain *c)
 {
     for (uint32_t at = 0; at < c->g->nodes.len;) {
         const Node *node = &c->g->nodes.at[at];
-        if (is_free(c, node)) {
-            take_root(c, node);
+        if (chain_is_free(c, node)) {
+            chain_take_root(c, node);
             at++;
         } else {
             Diag said = diag_make(c->arena, c->diag->file, c->diag->source);
@@ -374,9 +321,18 @@ static bool *find_alive(Arena *arena, const Graph *g)
     return alive;
 }
 
-/* What does not fuse comes as early as it can, so that what does stands together; what nothing
- * rests on is gone. */
-static Graph *in_order(Arena *arena, const Graph *graph, bool slices)
+/* Ways to put nodes in order. In the first two, what does not fuse comes as early as it can, so that what does
+ * stands together. */
+typedef enum Order { ORDER_SLICES_APART, ORDER_SLICES_FUSED, ORDER_OF_FILE, ORDERS } Order;
+
+static bool comes_first(const Node *node, const Node *than, Order order)
+{
+    bool slices = order == ORDER_SLICES_FUSED;
+    return order == ORDER_OF_FILE || !fuses(node, slices) || fuses(than, slices);
+}
+
+/* The nodes that a result rests on. */
+static Graph *in_order(Arena *arena, const Graph *graph, Order order)
 {
     Graph *g = arena_new(arena, Graph);
     bool *done = arena_array(arena, bool, graph->nodes.len + 1);
@@ -394,11 +350,9 @@ static Graph *in_order(Arena *arena, const Graph *graph, bool slices)
         uint32_t next = UINT32_MAX;
         for (uint32_t i = graph->nodes.len; i-- > 0;) {
             const Node *node = &graph->nodes.at[i];
-            if (done[i] || !alive[i] || !is_ready(graph, node, done))
-                continue;
-            bool better = next == UINT32_MAX || !fuses(node, slices) ||
-                          fuses(&graph->nodes.at[next], slices);
-            next = better ? i : next;
+            if (!done[i] && alive[i] && is_ready(graph, node, done) &&
+                (next == UINT32_MAX || comes_first(node, &graph->nodes.at[next], order)))
+                next = i;
         }
         done[next] = true;
         for (uint32_t k = 0; k < graph->nodes.at[next].n_out; k++)
@@ -408,61 +362,148 @@ static Graph *in_order(Arena *arena, const Graph *graph, bool slices)
     return g;
 }
 
-/* The stages, their nodes in one of the two orders; false: some node is in none. */
-static bool find_stages(const Chain *like, const Graph *graph, bool slices, Chain *c)
+static bool same_order(const Graph *a, const Graph *b)
 {
-    *c = *like;
-    c->g = in_order(c->arena, graph, slices);
-    c->root = arena_array(c->arena, ValueId, graph->values.len + 1);
-    for (uint32_t i = 0; i < graph->values.len; i++)
-        c->root[i] = i;
-    return cut_stages(c);
+    for (uint32_t i = 0; i < a->nodes.len; i++)
+        if (a->nodes.at[i].out != b->nodes.at[i].out)
+            return false;
+    return true;
 }
 
-/* Slices apart or where they are read, whichever takes fewer stages. */
+/* The orders that differ; how many. */
+static uint32_t find_orders(Arena *arena, const Graph *graph, Graph *orders[ORDERS])
+{
+    uint32_t n = 0;
+    for (Order order = 0; order < ORDERS; order++) {
+        bool known = false;
+        orders[n] = in_order(arena, graph, order);
+        for (uint32_t i = 0; i < n; i++)
+            known = known || same_order(orders[i], orders[n]);
+        n += !known;
+    }
+    return n;
+}
+
+static Chain chain_of(const Chain *like, const Graph *ordered, Diag *diag)
+{
+    Chain c = *like;
+    c.g = ordered;
+    c.diag = diag;
+    c.root = arena_array(c.arena, ValueId, ordered->values.len + 1);
+    for (uint32_t i = 0; i < ordered->values.len; i++)
+        c.root[i] = i;
+    return c;
+}
+
+/* The longest stages from each place, in the order that takes fewer of them. */
 static bool fewest_stages(const Chain *like, const Graph *graph, Chain *c)
 {
-    bool slices = false;
-    for (uint32_t i = 0; i < graph->nodes.len; i++)
-        slices = slices || is_slice(&graph->nodes.at[i]);
-    bool found = find_stages(like, graph, false, c);
-    if (!slices)
-        return found;
-    Chain other;
-    Chain quiet = *like;
-    Diag said = diag_make(like->arena, like->diag->file, like->diag->source);
-    quiet.diag = &said;
-    bool better = find_stages(&quiet, graph, true, &other) &&
-                  (!found || other.stages.len < c->stages.len);
-    if (better) {
+    Graph *orders[ORDERS];
+    uint32_t n = find_orders(like->arena, graph, orders);
+    bool found = false;
+    for (uint32_t i = 0; i < n; i++) {
+        Diag said = diag_make(like->arena, like->diag->file, like->diag->source);
+        Chain other = chain_of(like, orders[i], i ? &said : like->diag);
+        if (!cut_stages(&other) || (found && other.stages.len >= c->stages.len))
+            continue;
         *c = other;
         c->diag = like->diag;
+        found = true;
     }
-    return found || better;
+    return found;
+}
+
+/* The stages that take the least time, in the order in which they do. False: none takes less than `than`. */
+static bool fastest_stages(const Chain *like, const Graph *graph, double than, Chain *c)
+{
+    Graph *orders[ORDERS];
+    uint32_t n = find_orders(like->arena, graph, orders);
+    double us;
+    bool found = false;
+    for (uint32_t i = 0; i < n; i++) {
+        Diag said = diag_make(like->arena, like->diag->file, like->diag->source);
+        Chain other = chain_of(like, orders[i], &said);
+        if (!chain_cut(&other, than, &us))
+            continue;
+        *c = other;
+        c->diag = like->diag;
+        than = us * CLOCK_GAIN;
+        found = true;
+    }
+    return found;
+}
+
+/* Tiles of at most so many elements; the stages stay. */
+static bool limit_stages(Chain *c, int64_t tile_limit)
+{
+    for (uint32_t i = 0; i < c->stages.len; i++) {
+        ChainStage *stage = &c->stages.at[i];
+        Diag quiet = diag_make(c->arena, c->diag->file, c->diag->source);
+        uint32_t same = 0;
+        while (c->stages.at[same].known != stage->known)
+            same++;
+        if (same < i)
+            stage->plan = c->stages.at[same].plan;
+        else if (!plan_alone(c->arena, stage->graph, c->chip, tile_limit, &stage->plan, &quiet))
+            return false;
+    }
+    return true;
+}
+
+/* One program; where sizes of stages cannot be united, for the sizes of the task alone. */
+static bool join_stages(Chain *c, Plan *plan)
+{
+    if (chain_join(c, plan) && plan_is_valid(c->arena, plan))
+        return true;
+    c->fixed = true;
+    return chain_join(c, plan);
+}
+
+/* Stages that fit alone may not where their sizes are numbers: then with smaller tiles. */
+static void make_fit(Chain *c, int64_t tile_limit, Plan *plan)
+{
+    for (int64_t limit = 8192; limit >= 512 && !fit_lowered(plan->craft, c->chip); limit /= 2) {
+        Chain smaller = *c;
+        Plan other;
+        smaller.stages.at = NULL;
+        smaller.stages.len = smaller.stages.cap = 0;
+        for (uint32_t i = 0; i < c->stages.len; i++)
+            vec_push(c->arena, &smaller.stages, c->stages.at[i]);
+        if (!(tile_limit && tile_limit <= limit) && limit_stages(&smaller, limit) &&
+            join_stages(&smaller, &other))
+            *plan = other;
+    }
+}
+
+static bool has_equal_results(const Graph *graph)
+{
+    for (uint32_t i = 0; i < graph->outputs.len; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (graph->outputs.at[i] == graph->outputs.at[k])
+                return true;
+    return false;
 }
 
 bool plan_chain(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-                const char *name, Plan *plan, Diag *diag)
+                const char *name, double than, Plan *plan, Diag *diag)
 {
     ChainMemo memo = {0};
     Chain c, like = {.arena = arena,
                      .memo = &memo,
                      .chip = chip,
-                     .tile_limit = tile_limit,
                      .name = name,
                      .diag = diag,
                      .rounds = prim_widens(graph)};
     Diag before = *diag;
-    for (uint32_t i = 0; i < graph->outputs.len; i++)
-        for (uint32_t k = 0; k < i; k++)
-            if (graph->outputs.at[i] == graph->outputs.at[k])
-                return false;
-    if (graph->nodes.len < 2 || !fewest_stages(&like, graph, &c))
+    bool few = clock_budget(graph) > 1 && graph->nodes.len <= MOST_CUT;
+    if (has_equal_results(graph) || graph->nodes.len < 2)
         return false;
-    part_stages(&c);
+    bool found = few && fastest_stages(&like, graph, than, &c);
+    if (!found && ((few && !isinf(than)) || !fewest_stages(&like, graph, &c)))
+        return false;
     *diag = before;
-    if (chain_join(&c, plan) && plan_is_valid(arena, plan))
-        return true;
-    c.fixed = true;
-    return chain_join(&c, plan);
+    if ((tile_limit && !limit_stages(&c, tile_limit)) || !join_stages(&c, plan))
+        return false;
+    make_fit(&c, tile_limit, plan);
+    return true;
 }

@@ -1,9 +1,9 @@
 /* What no single kernel computes: several, one after the other, each planned alone; what they hand
  * on goes through workspaces.
  *
- *     nodes ─▶ stages: as many nodes from here on as one planner takes,
- *              two instead of one where they are predicted to be faster   chain.c
- *           ─▶ one program: the stages' kernels, launched in order        chain_join.c
+ *     nodes ─▶ stages: runs of nodes, each taken by a planner        chain.c
+ *              the runs that take the least time together            chain_cuts.c
+ *           ─▶ one program: the stages' kernels, launched in order   chain_join.c
  *
  * Stages that compute the same share a plan (chain_memo.c) and, where their sizes have the same names, a
  * kernel, which is launched several times.
@@ -16,7 +16,7 @@
 #include "base/map.h"
 #include "gen/plan/plan.h"
 
-enum { CHAIN_MAX_STAGES = 1024 };
+enum { CHAIN_MAX_STAGES = 1024, CHAIN_STAGE_NODES = 24 };
 
 typedef struct ChainStage {
     Graph *graph;         /* the nodes of the stage alone */
@@ -36,26 +36,26 @@ typedef struct ChainTry {
 typedef struct ChainMemo {
     Map tries; /* by what the graph computes */
     VEC(ChainTry) at;
-    double timed; /* bytes of operands of the programs that were timed, at most */
+    uint32_t planned; /* stages that a planner takes, for their names */
+    double timed;     /* bytes of operands of the programs that were timed, at most */
 } ChainMemo;
 
 typedef struct Chain {
     Arena *arena;
     const Graph *g;
     const NpuChip *chip;
-    int64_t tile_limit;
     const char *name;
     Diag *diag;
     ChainMemo *memo;
     VEC(ChainStage) stages;
-    uint32_t planned; /* stages that were tried, for their names */
-    ValueId *root;    /* per value of the task: whose memory it is */
-    bool fixed;       /* all sizes are those of the task */
-    bool rounds;      /* f16 and bf16 are rounded at every step */
+    ValueId *root; /* per value of the task: whose memory it is */
+    bool fixed;    /* all sizes are those of the task */
+    bool rounds;   /* f16 and bf16 are rounded at every step */
 } Chain;
 
+/* Several kernels that are predicted to take less than `than` us; INFINITY: whatever they take. */
 bool plan_chain(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-                const char *name, Plan *plan, Diag *diag);
+                const char *name, double than, Plan *plan, Diag *diag);
 
 /* What a graph computes, as text: the same for graphs that differ only in names and places of the file. */
 Str chain_key(Arena *arena, const Graph *g);

@@ -9,12 +9,9 @@
 #include "gen/plan/cube/attention.h"
 #include "gen/plan/cube/conv.h"
 #include "gen/plan/cube/product.h"
-#include "gen/plan/fit.h"
 #include "gen/plan/schedule/search.h"
 #include "gen/plan/int64.h"
-
-#define FAR_ABOVE 1.5 /* times the least: a chain may be faster */
-#define UNTIMED 3.0   /* times the least: what a program that cannot be timed counts as */
+#include <math.h>
 
 typedef bool Planner(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                      const char *name, Plan *plan, Diag *diag);
@@ -245,7 +242,7 @@ static const Candidate *fastest(const Task *t, Candidates *c)
     ClockCost first;
     bool timed = c->n > 1 && clock_cost(&best->plan, t->chip, &first);
     bool compare = c->n > 1 && (timed || first.by_values);
-    double us = timed ? first.us : UNTIMED * clock_least(t->graph, t->chip), other;
+    double us = timed ? first.us : CLOCK_UNTIMED * clock_least(t->graph, t->chip), other;
     for (uint32_t i = 1; i < c->n && compare; i++)
         if (clock_plan(&c->at[i].plan, t->chip, &other) && other < us * CLOCK_GAIN) {
             best = &c->at[i];
@@ -279,20 +276,26 @@ bool plan_alone(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
     return false;
 }
 
-/* Stages that fit alone may not where their sizes are numbers: then with smaller tiles. */
-static bool chain_that_fits(Arena *arena, const Graph *graph, const NpuChip *chip,
-                            int64_t tile_limit, const char *name, Plan *plan, Diag *diag)
+/* A plan of one kernel that is far from what memory allows is compared with several kernels. Both are timed
+ * without a limit on tiles, so that the same one is chosen under any. */
+static void prefer_chain(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                         Plan *plan, Diag *diag)
 {
-    if (!plan_chain(arena, graph, chip, tile_limit, name, plan, diag))
-        return false;
-    Plan first = *plan;
-    for (int64_t limit = 8192; limit >= 512 && !fit_lowered(plan->craft, chip); limit /= 2) {
-        Diag quiet = diag_make(arena, diag->file, diag->source);
-        if (!(tile_limit && tile_limit <= limit) &&
-            !plan_chain(arena, graph, chip, limit, name, plan, &quiet))
-            *plan = first;
-    }
-    return true;
+    double us, other;
+    Plan chain = {0}, unlimited = *plan;
+    Diag quiet = diag_make(arena, diag->file, diag->source);
+    const char *name = name_of(arena, graph);
+    if (graph->nodes.len < 2 || clock_budget(graph) == 1 ||
+        (tile_limit && !plan_alone(arena, graph, chip, 0, &unlimited, &quiet)) ||
+        !clock_plan(&unlimited, chip, &us) || us < CLOCK_NEAR * clock_least(graph, chip) ||
+        !plan_chain(arena, graph, chip, 0, name, us * CLOCK_GAIN, &chain, &quiet) ||
+        !plan_is_valid(arena, &chain) || !clock_plan(&chain, chip, &other) ||
+        other >= us * CLOCK_GAIN)
+        return;
+    if (!tile_limit ||
+        (plan_chain(arena, graph, chip, tile_limit, name, us * CLOCK_GAIN, &chain, &quiet) &&
+         plan_is_valid(arena, &chain)))
+        *plan = chain;
 }
 
 /* The graph with what is not planned said otherwise, its operands named as the task's. */
@@ -302,10 +305,13 @@ static bool plan_rewritten(Arena *arena, const Graph *graph, const NpuChip *chip
     const ValueId *outer = NULL;
     const Graph *other = rewrite_graph(arena, graph, &outer, diag);
     if (!other)
-        return chain_that_fits(arena, graph, chip, tile_limit, name_of(arena, graph), plan, diag);
+        return plan_chain(arena, graph, chip, tile_limit, name_of(arena, graph), INFINITY, plan,
+                          diag);
     Diag quiet = diag_make(arena, diag->file, diag->source);
-    if (!(plan_alone(arena, other, chip, tile_limit, plan, &quiet) && plan_is_valid(arena, plan)) &&
-        !chain_that_fits(arena, other, chip, tile_limit, name_of(arena, graph), plan, diag))
+    if (plan_alone(arena, other, chip, tile_limit, plan, &quiet) && plan_is_valid(arena, plan))
+        prefer_chain(arena, other, chip, tile_limit, plan, diag);
+    else if (!plan_chain(arena, other, chip, tile_limit, name_of(arena, graph), INFINITY, plan,
+                         diag))
         return false;
     return name_operands(arena, graph, other, outer, plan, diag);
 }
@@ -321,27 +327,6 @@ static bool is_empty(const Graph *graph)
         if (shape_count(graph_value(graph, graph->outputs.at[i])->shape, &count) && count == 0)
             return true;
     return false;
-}
-
-/* A plan of one kernel that is far from what memory allows is compared with several kernels. Both are timed
- * without a limit on tiles, so that the same one is chosen under any. */
-static void prefer_chain(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-                         Plan *plan, Diag *diag)
-{
-    double us, other;
-    Plan chain = {0}, unlimited = *plan;
-    Diag quiet = diag_make(arena, diag->file, diag->source);
-    const char *name = name_of(arena, graph);
-    if (graph->nodes.len < 2 || clock_budget(graph) == 1 ||
-        (tile_limit && !plan_alone(arena, graph, chip, 0, &unlimited, &quiet)) ||
-        !clock_plan(&unlimited, chip, &us) || us < FAR_ABOVE * clock_least(graph, chip) ||
-        !chain_that_fits(arena, graph, chip, 0, name, &chain, &quiet) ||
-        !plan_is_valid(arena, &chain) || !clock_plan(&chain, chip, &other) ||
-        other >= us * CLOCK_GAIN)
-        return;
-    if (!tile_limit || (chain_that_fits(arena, graph, chip, tile_limit, name, &chain, &quiet) &&
-                        plan_is_valid(arena, &chain)))
-        *plan = chain;
 }
 
 /* One kernel where that is possible and fast, else several. */

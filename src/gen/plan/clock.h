@@ -55,6 +55,8 @@ bool clock_is_sound(const Plan *plan, const NpuChip *chip);
 double clock_least(const Graph *graph, const NpuChip *chip);
 /* Up to so many times the least no further candidates are looked at. */
 #define CLOCK_NEAR 1.15
+/* What a program counts as that cannot be timed, because values decide what it does: times the least. */
+#define CLOCK_UNTIMED 3.0
 
 /* How many programs may be timed for a task: a launch takes the longer to simulate the more it moves. 1: only
  * to say how far it is from the least. */

@@ -25,6 +25,8 @@ enum {
 };
 #define FOLD_GAIN 0.7  /* of the analytic cost */
 #define MUCH_FREE 1.25 /* times what is used of the memory on chip */
+/* Instructions, flags and waits that are simulated for one kind of nest: then what was found stands. */
+#define MOST_RECORDS 2000000
 
 typedef struct Search {
     BuildTask task; /* its nest has the schedule's shared reductions */
@@ -32,6 +34,7 @@ typedef struct Search {
     PlanBuilt best;
     uint32_t budget;       /* programs that may still be timed */
     uint64_t most_records; /* of the first one; 0: any number */
+    uint64_t *spent;       /* records that were simulated, by all searches of one kind of nest */
     PlanTried *tried;      /* NULL: nobody asks */
 } Search;
 
@@ -169,11 +172,13 @@ static void try_change(Search *s, Schedule change)
 {
     Diag quiet = diag_make(s->task.arena, "plan", STR(""));
     PlanBuilt built = {.nest = s->task.nest, .schedule = change};
-    if (!s->best.timed || !s->budget || !build_fit(&s->task, &built.schedule, &built.plan, &quiet))
+    if (!s->best.timed || !s->budget || *s->spent > MOST_RECORDS ||
+        !build_fit(&s->task, &built.schedule, &built.plan, &quiet))
         return;
     s->budget--;
-    built.timed = clock_cost_within(&built.plan, s->task.chip, MORE_RECORDS * s->best.cost.records,
-                                    &built.cost);
+    uint64_t most = MORE_RECORDS * s->best.cost.records;
+    built.timed = clock_cost_within(&built.plan, s->task.chip, most, &built.cost);
+    *s->spent += built.timed ? built.cost.records : most;
     if (!built.timed)
         return;
     note_tried(s, &built);
@@ -275,6 +280,7 @@ static void search_programs(Search *s, const Roles *roles, bool always)
                     clock_cost_within(&s->best.plan, s->task.chip, s->most_records, &s->best.cost);
     if (!s->best.timed)
         return;
+    *s->spent += s->best.cost.records;
     note_tried(s, &s->best);
     if (!always && s->best.cost.us < CLOCK_NEAR * clock_least(graph, s->task.chip))
         return;
@@ -348,7 +354,11 @@ static bool plan_folded(const Search *of, const NestFold *fold, Search *s, uint3
 {
     Roles roles;
     Diag quiet = diag_make(of->task.arena, "plan", STR(""));
-    *s = (Search){.task = of->task, .base = of->base, .budget = budget, .tried = of->tried};
+    *s = (Search){.task = of->task,
+                  .base = of->base,
+                  .budget = budget,
+                  .spent = of->spent,
+                  .tried = of->tried};
     s->best.schedule.parts = PARTS;
     s->best.schedule.fold = *fold;
     s->task.nest = schedule_nest(s->base, &s->best.schedule);
@@ -425,6 +435,7 @@ static bool open_search(Arena *arena, const Graph *graph, const NpuChip *chip, c
         return refuse_search(diag, "it has no windows");
     nest_merge(nest);
     *s = (Search){.task = {.arena = arena, .nest = nest, .chip = chip, .name = name}, .base = nest};
+    s->spent = arena_new(arena, uint64_t);
     s->best.schedule.parts = PARTS;
     return true;
 }

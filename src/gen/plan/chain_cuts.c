@@ -1,0 +1,242 @@
+/* The best cuts of a chain. In: nodes in an order. Out: stages.
+ *
+ *     node 0    1    2    3    4          a stage is a run of nodes, [i, j); the time of a chain is the sum of
+ *          |---------|                    its stages' times, and the least one up to node j follows from
+ *                    |----|---------|     those up to the nodes before it
+ *
+ * Planning a stage is what costs, so that times are filled in as they are asked for: one that is not known is
+ * estimated, from below. The stages of the best cut are planned and timed, and the best cut is looked for again,
+ * until all of its stages are known, it is no faster than what there is, or as many operators were planned as a
+ * task of this size may take. Single operators are always planned: where nothing else is faster, they are the
+ * chain. */
+#include "gen/plan/chain_cuts.h"
+
+#include "gen/plan/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    PLANNED_EACH = 8,    /* operators for each program that may be timed for a task */
+    RECORDS_EACH = 20000 /* records of a stage's program that count as one more operator */
+};
+
+typedef enum SegmentState { SEGMENT_UNKNOWN, SEGMENT_KNOWN, SEGMENT_NONE } SegmentState;
+
+/* Nodes from..from+length-1. */
+typedef struct Segment {
+    SegmentState state;
+    double us; /* estimated while the state is unknown; INFINITY: no stage */
+    ChainStage stage;
+} Segment;
+
+typedef struct Cuts {
+    Chain *c;
+    Arena *arena;
+    uint32_t n;
+    Segment *segments; /* per node and length - 1 */
+    bool *free;        /* per node: no kernel is needed for it */
+    uint32_t *
+        last_read; /* per value: the last node that reads it; 0: none does, results are read by `n` */
+    double *extra;   /* per node: us that it takes alone beyond what its operands take */
+    double *least;   /* per node: us of the best cut of all before it; n + 1 of them */
+    uint32_t *start; /* ... and where its last stage starts; the node itself: it is free */
+    int64_t budget;  /* operators that may still be planned */
+} Cuts;
+
+static Segment *segment_at(Cuts *s, uint32_t from, uint32_t to)
+{
+    return &s->segments[(size_t)from * CHAIN_STAGE_NODES + (to - from - 1)];
+}
+
+/* ---- estimates ---- */
+
+static double value_bytes(const Graph *g, ValueId id)
+{
+    const Value *v = graph_value(g, id);
+    int64_t bytes = 0;
+    return shape_bytes(v->shape, v->dtype, &bytes) ? (double)bytes : 0;
+}
+
+static void find_last_reads(Cuts *s)
+{
+    const Graph *g = s->c->g;
+    for (uint32_t n = 0; n < s->n; n++)
+        for (uint32_t k = 0; k < g->nodes.at[n].n_in; k++)
+            if (g->nodes.at[n].in[k] != VALUE_NONE)
+                s->last_read[g->nodes.at[n].in[k]] = n;
+    for (uint32_t i = 0; i < g->outputs.len; i++)
+        s->last_read[g->outputs.at[i]] = s->n;
+}
+
+/* Of the nodes in order, as if no stage computed any of them. */
+static void find_free(Cuts *s)
+{
+    Chain all = *s->c;
+    all.root = arena_array(s->arena, ValueId, all.g->values.len + 1);
+    memcpy(all.root, s->c->root, sizeof *all.root * all.g->values.len);
+    for (uint32_t i = 0; i < s->n; i++) {
+        const Node *node = &all.g->nodes.at[i];
+        s->free[i] = chain_is_free(&all, node);
+        if (s->free[i])
+            chain_take_root(&all, node);
+    }
+}
+
+/* What the nodes store, when they are a stage. */
+static double written_bytes(const Cuts *s, uint32_t from, uint32_t to)
+{
+    const Graph *g = s->c->g;
+    double bytes = 0;
+    for (uint32_t n = from; n < to; n++)
+        for (uint32_t k = 0; k < g->nodes.at[n].n_out; k++)
+            if (s->last_read[g->nodes.at[n].out + k] >= to)
+                bytes += value_bytes(g, g->nodes.at[n].out + k);
+    return bytes;
+}
+
+/* Every operand once at the rate that the chip reaches, and a launch; not less than half of what its operators
+ * take beyond that on their own. */
+static void estimate_from(Cuts *s, uint32_t from)
+{
+    const Graph *g = s->c->g;
+    uint32_t *seen = arena_array(s->arena, uint32_t, g->values.len + 1);
+    NpuWork work = {0};
+    double extra = 0;
+    for (uint32_t to = from + 1; to <= s->n && to - from <= CHAIN_STAGE_NODES; to++) {
+        const Node *node = &g->nodes.at[to - 1];
+        Segment *segment = segment_at(s, from, to);
+        for (uint32_t k = 0; k < node->n_in; k++)
+            if (node->in[k] != VALUE_NONE && !seen[node->in[k]]++)
+                work.read += value_bytes(g, node->in[k]);
+        for (uint32_t k = 0; k < node->n_out; k++)
+            seen[node->out + k] = 1;
+        work.written = written_bytes(s, from, to);
+        extra += s->extra[to - 1];
+        if (segment->state == SEGMENT_UNKNOWN)
+            segment->us = fmax(npu_reach(s->c->chip, &work).us, extra / 2);
+        if (!chain_may_be_stage(s->c, from, to)) {
+            segment->state = SEGMENT_NONE;
+            segment->us = INFINITY;
+        }
+    }
+}
+
+/* ---- times ---- */
+
+/* Predicted time, whatever the limit on tiles is, so that the same stages are found under any. What values
+ * decide cannot be timed. */
+static double stage_time(Cuts *s, const ChainStage *stage)
+{
+    ClockCost cost;
+    if (!clock_cost(&stage->plan, s->c->chip, &cost))
+        return cost.by_values ? CLOCK_UNTIMED * clock_least(stage->graph, s->c->chip) : INFINITY;
+    s->budget -= (int64_t)(cost.records / RECORDS_EACH);
+    return cost.us;
+}
+
+static void plan_segment(Cuts *s, uint32_t from, uint32_t to)
+{
+    Segment *segment = segment_at(s, from, to);
+    Diag said = diag_make(s->arena, s->c->diag->file, s->c->diag->source);
+    if (segment->state != SEGMENT_UNKNOWN)
+        return;
+    bool planned = chain_plan_stage(s->c, from, to, &segment->stage, &said);
+    segment->us = planned ? stage_time(s, &segment->stage) : INFINITY;
+    segment->state = isinf(segment->us) ? SEGMENT_NONE : SEGMENT_KNOWN;
+    s->budget -= to - from;
+    if (to - from == 1 && planned)
+        s->extra[from] = fmax(0, segment->us - clock_least(segment->stage.graph, s->c->chip));
+    for (uint32_t i = 0; to - from == 1 && !planned && i < said.items.len; i++)
+        vec_push(s->c->diag->arena, &s->c->diag->items, said.items.at[i]);
+}
+
+/* ---- cuts ---- */
+
+/* The best cut by what is known and estimated. False: there is none. */
+static bool find_cut(Cuts *s)
+{
+    s->least[0] = 0;
+    for (uint32_t to = 1; to <= s->n; to++) {
+        s->least[to] = s->free[to - 1] ? s->least[to - 1] : INFINITY;
+        s->start[to] = to;
+        for (uint32_t from = to; from-- > 0 && to - from <= CHAIN_STAGE_NODES;) {
+            const Segment *segment = segment_at(s, from, to);
+            bool usable = segment->state == SEGMENT_KNOWN || s->budget > 0 || to - from == 1;
+            double us = s->least[from] + segment->us;
+            if (!usable || segment->state == SEGMENT_NONE || s->free[from] || us >= s->least[to])
+                continue;
+            s->least[to] = us;
+            s->start[to] = from;
+        }
+    }
+    return !isinf(s->least[s->n]);
+}
+
+static bool estimate(Cuts *s)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        estimate_from(s, i);
+    return find_cut(s);
+}
+
+/* Plans what the best cut does not know yet. False: it knows all of it. */
+static bool plan_cut(Cuts *s)
+{
+    bool any = false;
+    for (uint32_t to = s->n; to > 0;) {
+        uint32_t from = s->start[to];
+        bool open = from < to && segment_at(s, from, to)->state == SEGMENT_UNKNOWN;
+        if (open)
+            plan_segment(s, from, to);
+        any = any || open;
+        to = from < to ? from : to - 1;
+    }
+    return any;
+}
+
+/* The stages of the best cut, first to last; what is free stands between them. */
+static void take_cut(Cuts *s)
+{
+    bool *ends = arena_array(s->arena, bool, s->n + 1);
+    for (uint32_t to = s->n; to > 0; to = s->start[to] < to ? s->start[to] : to - 1)
+        ends[to] = true;
+    for (uint32_t from = 0, to = 1; to <= s->n; to++) {
+        if (!ends[to])
+            continue;
+        if (s->start[to] == to)
+            chain_take_root(s->c, &s->c->g->nodes.at[to - 1]);
+        else
+            vec_push(s->c->arena, &s->c->stages, segment_at(s, from, to)->stage);
+        from = to;
+    }
+}
+
+bool chain_cut(Chain *c, double than, double *us)
+{
+    uint32_t n = c->g->nodes.len, values = c->g->values.len + 1;
+    Arena *arena = c->arena;
+    Cuts s = {.c = c,
+              .arena = arena,
+              .n = n,
+              .segments = arena_array(arena, Segment, (size_t)n * CHAIN_STAGE_NODES),
+              .free = arena_array(arena, bool, n),
+              .last_read = arena_array(arena, uint32_t, values),
+              .extra = arena_array(arena, double, n),
+              .least = arena_array(arena, double, n + 1),
+              .start = arena_array(arena, uint32_t, n + 1),
+              .budget = PLANNED_EACH * clock_budget(c->g)};
+    find_free(&s);
+    find_last_reads(&s);
+    bool found = estimate(&s) && s.least[n] < than;
+    for (uint32_t i = 0; i < n && found; i++)
+        if (!s.free[i] && !op_is_elementwise(c->g->nodes.at[i].op))
+            plan_segment(&s, i, i + 1);
+    found = found && estimate(&s);
+    while (found && s.least[n] < than && plan_cut(&s))
+        found = find_cut(&s);
+    *us = s.least[n];
+    if (found && *us < than)
+        take_cut(&s);
+    return found && *us < than && c->stages.len > 0;
+}
