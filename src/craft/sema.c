@@ -212,11 +212,13 @@ static bool role_words(const AstExpr *call, Symbol *sym)
             sym->cube = true;
         else if (word->kind == EX_NAME && str_is(word->text, "vector") && !sym->vector)
             sym->vector = true;
+        else if (word->kind == EX_NAME && str_is(word->text, "vector") && sym->cube && !sym->paired)
+            sym->paired = true;
         else
             return false;
     }
     sym->vector = sym->vector || !call->items.len; /* @kernel() is @kernel */
-    return !call->keywords.len;
+    return !call->keywords.len && !(sym->paired && !sym->cube);
 }
 
 static bool read_decorator(const AstExpr *d, Symbol *sym)
@@ -243,14 +245,17 @@ static void declare_def(Sema *s, const AstStmt *stmt)
     if (def->decorators.len > 1)
         sema_error(s, DEF, def->decorators.at[1]->at, NULL, "a function has one decorator");
     if (def->decorators.len && !read_decorator(def->decorators.at[0], &made))
-        sema_error(s, DEF, def->decorators.at[0]->at,
-                   "@host, @kernel, @kernel(cube), @kernel(cube, vector)", "unknown decorator");
+        sema_error(
+            s, DEF, def->decorators.at[0]->at,
+            "@host, @kernel, @kernel(cube), @kernel(cube, vector), @kernel(cube, vector, vector)",
+            "unknown decorator");
     uint32_t index = sema_declare(s, def->name, def->name_at, SYM_DEF, words[made.role]);
     Symbol *sym = &s->symbols.at[index];
     sym->def = def;
     sym->role = made.role;
     sym->cube = made.cube;
     sym->vector = made.vector;
+    sym->paired = made.paired;
     if (made.role == DEF_HELPER && craft_fn_find(def->name))
         sema_error(s, REDEFINED, def->name_at, "choose another name",
                    "'%.*s' is a function of Craft", STR_ARG(def->name));
@@ -376,13 +381,16 @@ static void build(Sema *s, uint32_t variant)
     check_dims(s);
 }
 
-/* A kernel of two roles takes one vector core beside each cube core, and all kernels of a file share its
- * grid: chip.cores are then as many as chip.cube_cores. */
+/* All kernels of a file share one grid. Where kernels of two roles take one vector core beside each cube core, and none
+ * takes two, chip.cores are as many as chip.cube_cores. */
 static void count_cores(IrProgram *ir)
 {
-    bool both = false;
-    for (uint32_t i = 0; i < ir->kernels.len; i++)
+    bool both = false, paired = false;
+    for (uint32_t i = 0; i < ir->kernels.len; i++) {
         both = both || (ir->kernels.at[i].has_cube && ir->kernels.at[i].has_vector);
+        paired = paired || ir->kernels.at[i].paired;
+    }
+    both = both && !paired;
     for (uint32_t i = 0; both && i < ir->exprs.len; i++)
         if (ir->exprs.at[i].op == IR_E_CHIP && ir->exprs.at[i].of.fact == IR_CHIP_CORES)
             ir->exprs.at[i].of.fact = IR_CHIP_CUBE_CORES;

@@ -98,7 +98,7 @@ typedef struct Symbol {
     /* SYM_DEF */
     AstDef *def;
     DefRole role;
-    bool cube, vector, running;
+    bool cube, vector, paired, running;
     bool bad_params;     /* a kernel's parameters have errors: launches are not checked */
     uint32_t kernel;     /* its IrKernel + 1, once launched */
     struct Frame *frame; /* of a kernel: its parameters */
@@ -133,8 +133,9 @@ typedef struct Sema {
     bool in_host;
     uint32_t kernel;
     Symbol kernel_def;
-    int stage; /* IrStage, or -1 */
-    int role;  /* IrCore, or -1 */
+    int stage;  /* IrStage, or -1 */
+    int role;   /* IrCore, or -1 */
+    bool turns; /* inside alternate */
     uint32_t loop_depth, split_depth, cond_depth, inline_depth, block_depth;
     VEC(Scratch) scratch;
     uint32_t stmt_depth;

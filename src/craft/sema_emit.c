@@ -9,8 +9,19 @@
 
 #include <string.h>
 
+/* Both vector cores of a core run the role: what leaves it, or comes through a channel, is of one of them. */
+static void check_turns(Sema *s, IrStmtKind kind, Span at)
+{
+    bool leaves = kind == IR_S_STORE || kind == IR_S_GM_WRITE || kind == IR_S_SEND ||
+                  kind == IR_S_RECV;
+    if (leaves && !s->in_host && s->kernel_def.paired && s->role == IR_CORE_VECTOR && !s->turns)
+        sema_error(s, TURNS, at, "for r in alternate(tiles(c.size, 32)):",
+                   "both vector cores of a core would do this");
+}
+
 IrStmt *sema_emit(Sema *s, IrStmtKind kind, Span at)
 {
+    check_turns(s, kind, at);
     IrStmtId id = ir_stmt_new(s->ir, kind, at);
     vec_push(s->arena, s->block, id);
     return &s->ir->stmts.at[id];

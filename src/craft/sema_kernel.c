@@ -304,6 +304,7 @@ void sema_kernel_declare(Sema *s, uint32_t symbol)
     IrKernel k = {.name = str_dup(s->arena, sym.name),
                   .has_cube = sym.cube,
                   .has_vector = sym.vector,
+                  .paired = sym.paired,
                   .at = sym.at};
     vec_push(s->arena, &s->ir->kernels, k);
     Frame *frame = arena_new(s->arena, Frame);

@@ -180,7 +180,7 @@ typedef struct Loop {
     IrLoopKind kind;
     IrAxis axes[IR_MAX_AXES];
     uint32_t count, list;
-    bool split;
+    bool split, alternate;
 } Loop;
 
 static bool list_axes(Sema *s, const AstExpr *call, Loop *loop)
@@ -215,6 +215,27 @@ static bool split_axes(Sema *s, const AstExpr *call, Loop *loop)
     return ok;
 }
 
+/* alternate(tiles(...)), alternate(range(...)): what it goes over. NULL: it cannot stand here. */
+static const AstExpr *alternate_over(Sema *s, const AstExpr *call)
+{
+    if (!sema_want_args(s, call, 1, 1, NULL))
+        return NULL;
+    const AstExpr *over = call->items.at[0];
+    const FnRow *fn = called(over);
+    if (!fn || (!str_is(over->a->text, "tiles") && !str_is(over->a->text, "range"))) {
+        sema_error(s, LOOP, over->at, "alternate(tiles(n, tile)), alternate(range(n))",
+                   "alternate deals out the turns of tiles(...) or range(...)");
+        return NULL;
+    }
+    bool here = s->kernel_def.paired && s->role == IR_CORE_VECTOR && s->stage < 0 && !s->turns;
+    if (!here)
+        sema_error(s, TURNS, call->at,
+                   s->turns ? "use range or tiles inside"
+                            : "@kernel(cube, vector, vector), under 'with vector():'",
+                   "turns are dealt to the two vector cores of a core, once");
+    return here ? over : NULL;
+}
+
 static bool read_loop(Sema *s, const AstStmt *stmt, Loop *loop)
 {
     const AstExpr *e = stmt->value;
@@ -222,9 +243,12 @@ static bool read_loop(Sema *s, const AstStmt *stmt, Loop *loop)
     if (!fn || fn->kind != FN_LOOP) {
         sema_error(s, LOOP, e->at,
                    "range(n), tiles(n, tile), mine(...), cyclic(...), mine_list(xs, tile)",
-                   "a for loop goes over one of Craft's five iterators");
+                   "a for loop goes over one of Craft's iterators");
         return false;
     }
+    loop->alternate = str_is(e->a->text, "alternate");
+    if (loop->alternate && !(e = alternate_over(s, e)))
+        return false;
     if (str_is(e->a->text, "range")) {
         loop->kind = IR_LOOP_RANGE;
         loop->count = 1;
@@ -297,7 +321,10 @@ static void loop_body(Sema *s, const AstStmt *stmt, Loop *loop, bool ok)
     uint32_t mark = s->assigned_log.len;
     s->loop_depth++;
     s->split_depth += loop->split;
+    bool outside = s->turns;
+    s->turns = outside || loop->alternate;
     sema_block(s, &stmt->body, &body);
+    s->turns = outside;
     s->split_depth -= loop->split;
     s->loop_depth--;
     sema_unmark(s, mark);
@@ -306,6 +333,7 @@ static void loop_body(Sema *s, const AstStmt *stmt, Loop *loop, bool ok)
     keep_bounds(s, stmt, loop);
     IrStmt *out = sema_emit(s, IR_S_FOR, stmt->at);
     out->loop = loop->kind;
+    out->alternate = loop->alternate;
     out->axis_count = loop->count;
     out->list = loop->list;
     for (uint32_t i = 0; i < loop->count; i++)

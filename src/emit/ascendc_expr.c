@@ -146,7 +146,11 @@ static Text leaf(const Printer *pr, const IrExpr *x)
     case IR_E_BOOL: return (Text){x->of.i ? "true" : "false", P_CALL};
     case IR_E_VAR: return (Text){var_name(pr, x->of.var), P_CALL};
     case IR_E_CHIP: return chip_text(pr, x->of.fact);
-    case IR_E_CORE_ID: return (Text){"AscendC::GetBlockIdx()", P_CALL};
+    case IR_E_CORE_ID:
+        if (pr->k && asc_is_beside(pr->p, pr->k->source))
+            return (Text){"AscendC::GetBlockIdx() / AscendC::GetTaskRation()", P_MUL};
+        return (Text){"AscendC::GetBlockIdx()", P_CALL};
+    case IR_E_VECTOR_ID: return (Text){"AscendC::GetSubBlockIdx()", P_CALL};
     case IR_E_NUM_CORES: return cores_text(pr);
     case IR_E_PRESENT: {
         const char *name = camel(a, pr->p->ir->tensors.at[x->of.tensor].name);

@@ -275,7 +275,8 @@ void print_path(Printer *pr, const AscPath *path)
             pen_line(pr->pen, mixed ? "AscendC::SyncAll<false>();" : "AscendC::SyncAll();");
         if (mixed && !(k->has_cube && k->has_vector))
             pen_open(pr->pen, k->has_cube ? "if ASCEND_IS_AIC" : "if ASCEND_IS_AIV");
-        pen_open(pr->pen, "if (AscendC::GetBlockIdx() < t.%s)",
+        pen_open(pr->pen, "if (AscendC::GetBlockIdx()%s < t.%s)",
+                 asc_is_beside(pr->p, k) ? " / AscendC::GetTaskRation()" : "",
                  camel(pr->arena, pr->p->fields.at[launch->cores_field].name));
         print_launch(pr, path, launch);
         pen_close(pr->pen, "");

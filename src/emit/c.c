@@ -224,15 +224,19 @@ static void launch_team(CWriter *w, const IrStmt *s, const IrKernel *k)
         c_line(w, "for (int64_t core = 0; core < cores; core++)");
         c_line(w, "    channels_%s(&k, pool, &channels[core]);", k->name);
     }
-    c_line(w, "const int threads = (int)cores * %d;", both ? 2 : 1);
+    int roles = both ? 2 + k->paired : 1;
+    c_line(w, "const int threads = (int)cores * %d;", roles);
     c_line(w, "int missing = 0;");
     c_line(w, "omp_set_dynamic(0);");
     buf_puts(w->out, "#pragma omp parallel num_threads(threads)\n");
     c_line(w, "{");
     c_line(w, "    const int64_t id = omp_get_thread_num();");
     c_line(w, "    if (omp_get_num_threads() == threads)");
-    if (both)
-        c_line(w, "        kernel_%s(&k, id / 2, cores, (int)(id %% 2), channels);", k->name);
+    if (both) /* the vector role of the first, the cube, perhaps a second vector core */
+        c_line(w,
+               "        kernel_%s(&k, id / %d, cores, (int)(id %% %d == 1), (int)(id %% %d / 2), "
+               "channels);",
+               k->name, roles, roles, roles);
     else
         c_line(w, "        kernel_%s(&k, id, cores);", k->name);
     c_line(w, "    else if (id == 0)");

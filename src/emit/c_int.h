@@ -9,6 +9,7 @@ typedef struct CWriter {
     Buf *out;
     const IrKernel *k; /* NULL: in the host */
     uint32_t kernel;
+    bool idle; /* statements of the other vector core's turn: scalars and channels alone */
     Arena *scratch;
     int depth;
 } CWriter;

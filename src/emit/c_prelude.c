@@ -67,7 +67,8 @@ static const char key_type[] = "typedef struct Key {\n"
 
 static const char channel_type[] = "typedef struct Channel {\n"
                                    "    Buffer all;\n"
-                                   "    int64_t rows, depth, head, filled;\n"
+                                   "    int64_t rows, depth, sent[2], taken[2];\n"
+                                   "    int senders, takers;\n"
                                    "    mtx_t lock;\n"
                                    "    cnd_t moved;\n"
                                    "} Channel;\n\n";

@@ -252,7 +252,13 @@ static void transfer(CWriter *w, const IrStmt *s)
     DType from = s->src[0].dtype, to = s->dst.dtype;
     open_brace(w);
     c_line(w, "Channel *const c = &channels[core].c_%s;", name);
-    c_line(w, "const Buffer slot = channel_slot(c, %d);", send);
+    c_line(w, "const Buffer slot = channel_slot(c, %d, vector);", send);
+    if (w->idle) {
+        c_line(w, "(void)slot;");
+        c_line(w, "channel_done(c, %d, vector);", send);
+        close_brace(w);
+        return;
+    }
     view_of(w, send ? "d" : "a", "slot", channel);
     c_view(w, send ? "a" : "d", send ? &s->src[0] : &s->dst);
     each_element(w, "d.rows", "d.cols");
@@ -262,7 +268,7 @@ static void transfer(CWriter *w, const IrStmt *s)
     else
         c_line(w, "st_%s(&d, r, i, ld_%s(&a, r, i));", dtype_name(to), dtype_name(from));
     end_each(w);
-    c_line(w, "channel_done(c, %d);", send);
+    c_line(w, "channel_done(c, %d, vector);", send);
     close_brace(w);
 }
 
@@ -355,6 +361,22 @@ static void bind_items(CWriter *w, const IrStmt *s, uint32_t id)
     }
 }
 
+/* Turns are dealt to two vector cores; the other one only goes on with the channels. */
+static void turns(CWriter *w, const IrStmt *s, uint32_t id)
+{
+    bool outside = w->idle;
+    c_line(w, "if (j%u %% 2 == vector) {", id);
+    w->depth++;
+    c_block(w, &s->body);
+    w->depth--;
+    c_line(w, "} else {");
+    w->depth++;
+    w->idle = true;
+    c_block(w, &s->body);
+    w->idle = outside;
+    close_brace(w);
+}
+
 static void loop(CWriter *w, const IrStmt *s, uint32_t id)
 {
     open_brace(w);
@@ -369,7 +391,10 @@ static void loop(CWriter *w, const IrStmt *s, uint32_t id)
     }
     open_loop(w, s, id);
     bind_items(w, s, id);
-    c_block(w, &s->body);
+    if (s->alternate)
+        turns(w, s, id);
+    else
+        c_block(w, &s->body);
     close_brace(w);
     close_brace(w);
 }
@@ -426,9 +451,17 @@ static void stage(CWriter *w, const IrStmt *s)
     close_brace(w);
 }
 
+static bool rests(const IrStmt *s)
+{
+    return s->kind != IR_S_FOR && s->kind != IR_S_IF && s->kind != IR_S_STAGE &&
+           s->kind != IR_S_ASSIGN && s->kind != IR_S_SEND && s->kind != IR_S_RECV;
+}
+
 static void statement(CWriter *w, IrStmtId id)
 {
     const IrStmt *s = &w->p->stmts.at[id];
+    if (w->idle && rests(s))
+        return;
     switch (s->kind) {
     case IR_S_FOR: loop(w, s, id); return;
     case IR_S_IF: branch(w, s); return;
@@ -501,6 +534,26 @@ static long long width_of(const IrBuffer *b)
     return b->mask ? 1 : (long long)dtype_bytes(b->dtype);
 }
 
+static bool vector_sends(const CWriter *w, const IrBlock *block, uint32_t channel, IrCore role)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &w->p->stmts.at[block->at[i]];
+        IrCore here = s->kind == IR_S_ROLE ? s->core : role;
+        if (s->kind == IR_S_SEND && s->dst.buffer == channel && role == IR_CORE_VECTOR)
+            return true;
+        if (vector_sends(w, &s->body, channel, here) || vector_sends(w, &s->orelse, channel, here))
+            return true;
+    }
+    return false;
+}
+
+/* How many cores of a core send into the channel, or take from it. */
+static int ends_of(const CWriter *w, uint32_t channel, bool send)
+{
+    bool vector = vector_sends(w, &w->k->body, channel, IR_CORE_VECTOR) == send;
+    return w->k->paired && vector ? 2 : 1;
+}
+
 static void make_channels(CWriter *w, uint32_t index)
 {
     c_line(w, "static void channels_%s(const Kernel%u *k, Pool *pool, Channels%u *c)", w->k->name,
@@ -511,9 +564,9 @@ static void make_channels(CWriter *w, uint32_t index)
     for (uint32_t i = 0; i < w->k->buffers.len; i++) {
         const IrBuffer *b = &w->k->buffers.at[i];
         if (b->memory == IR_CHANNEL)
-            c_line(w, "channel_new(&c->c_%s, pool, %s, %s, %lld, %s);", b->name, rows_of(w, b),
-                   c_text(w, b->shape[b->rank - 1]), width_of(b),
-                   b->depth ? c_text(w, b->depth) : "1");
+            c_line(w, "channel_new(&c->c_%s, pool, %s, %s, %lld, %s, %d, %d);", b->name,
+                   rows_of(w, b), c_text(w, b->shape[b->rank - 1]), width_of(b),
+                   b->depth ? c_text(w, b->depth) : "1", ends_of(w, i, true), ends_of(w, i, false));
     }
     close_brace(w);
     buf_char(w->out, '\n');
@@ -550,7 +603,7 @@ void c_kernel(CWriter *w, uint32_t index)
     if (both)
         c_line(w,
                "static void kernel_%s(const Kernel%u *k, int64_t core, int64_t cores, int role, "
-               "Channels%u *channels)",
+               "int vector, Channels%u *channels)",
                w->k->name, index, index);
     else
         c_line(w, "static void kernel_%s(const Kernel%u *k, int64_t core, int64_t cores)",
@@ -559,7 +612,7 @@ void c_kernel(CWriter *w, uint32_t index)
     c_line(w, "Pool pool = {0};");
     c_line(w, "(void)k, (void)core, (void)cores;");
     if (both)
-        c_line(w, "(void)role, (void)channels;");
+        c_line(w, "(void)role, (void)vector, (void)channels;");
     locals(w, index);
     c_block(w, &w->k->body);
     c_line(w, "drop(&pool);");

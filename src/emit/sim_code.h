@@ -61,6 +61,7 @@ typedef enum SimOp {
     SOP_TO_F32,
     SOP_TO_I64,
     SOP_CORE_ID,
+    SOP_VECTOR_ID, /* GetSubBlockIdx where there are two */
     SOP_NUM_CORES,
 } SimOp;
 

@@ -185,6 +185,10 @@ static uint32_t build_leaf(SimBuilder *b, const IrExpr *x)
         dst = new_slot(b);
         add_step(b, SOP_NUM_CORES, dst, 0, 0);
         return dst;
+    case IR_E_VECTOR_ID:
+        dst = new_slot(b);
+        add_step(b, SOP_VECTOR_ID, dst, 0, 0);
+        return dst;
     case IR_E_CORE_ID:
         dst = new_slot(b);
         add_step(b, SOP_CORE_ID, dst, 0, 0);
@@ -322,7 +326,8 @@ void esim_run_steps(SimCoreRun *c, const SimStep *code, uint32_t from, uint32_t 
         case SOP_FGE: d->i = a.f >= b.f; break;
         case SOP_TO_F32: d->f = (float)a.i; break;
         case SOP_TO_I64: d->i = float_to_i64(a.f); break;
-        case SOP_CORE_ID: d->i = c->number; break;
+        case SOP_CORE_ID: d->i = esim_block(c, c->kernel->k->source); break;
+        case SOP_VECTOR_ID: d->i = c->aic ? 0 : c->number % 2; break;
         case SOP_NUM_CORES: d->i = c->run->tiling.blocks; break;
         }
     }

@@ -167,6 +167,12 @@ enum SimEvent {
     EV_FIX_MTE2 = 28,
 };
 
+/* Its number as the kernel counts cores. */
+static inline uint32_t esim_block(const SimCoreRun *c, const IrKernel *k)
+{
+    return asc_is_beside(c->run->of->p, k) && !c->aic ? c->number / 2 : c->number;
+}
+
 /* sim_expr.c */
 typedef struct SimBuilder SimBuilder;
 SimExpr esim_build_expr(SimBuilder *b, IrExprId e);

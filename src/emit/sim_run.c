@@ -55,7 +55,7 @@ static bool takes_part(const SimCoreRun *c, const SimStage *stage)
     const IrKernel *k = stage->kernel->k->source;
     bool both = k->has_cube && k->has_vector;
     bool role = !asc_is_mixed(c->run->of->p) || both || k->has_cube == c->aic;
-    return role && (stage->cores < 0 || c->number < stage->cores);
+    return role && (stage->cores < 0 || esim_block(c, k) < stage->cores);
 }
 
 /* The next kernel of the path that this core takes part in; the cores meet before each but the

@@ -224,6 +224,8 @@ typedef struct IrStmt {
     IrBlock body, orelse;
     /* FOR, SHARE */
     IrLoopKind loop;
+    bool
+        alternate; /* a plain loop of the vector role: turn k is of vector core k % 2 of the core */
     uint32_t axis_count;
     IrAxis axes[IR_MAX_AXES];
     uint32_t list; /* MINE_LIST: the tensor list; axes[0] is the item, axes[1] the range */
@@ -254,6 +256,7 @@ typedef struct IrStmt {
 typedef struct IrKernel {
     const char *name;
     bool has_cube, has_vector;
+    bool paired;           /* two roles, the vector role on two vector cores */
     VEC(IrTensor) tensors; /* parameters that are GM tensors, in order of `params` */
     VEC(IrBuffer) buffers;
     /* parameters in order: a tensor's index, or a variable */

@@ -346,6 +346,7 @@ static bool read_kernel(IrReader *r)
     made.name = str_dup(r->arena, name);
     made.has_vector = read_take(r, "vector");
     made.has_cube = read_take(r, "cube");
+    made.paired = read_take(r, "paired");
     vec_push(r->arena, &r->p->kernels, made);
     r->kernel = r->p->kernels.len - 1;
     if (!read_line_end(r) || !read_scalar_params(r))

@@ -231,7 +231,7 @@ static bool read_call(IrReader *r, IrExprOp op, IrExprId *e)
 {
     IrExprId arg[3] = {0};
     r->next += 2;
-    if (op == IR_E_CORE_ID || op == IR_E_NUM_CORES) {
+    if (op == IR_E_CORE_ID || op == IR_E_NUM_CORES || op == IR_E_VECTOR_ID) {
         *e = ir_leaf(r->p, op, 0, 0);
         return read_want(r, ")");
     }

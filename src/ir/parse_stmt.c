@@ -114,6 +114,7 @@ static bool read_for(IrReader *r, IrStmt *s)
 {
     uint32_t kind;
     Str list;
+    s->alternate = read_take(r, "alternate");
     if (!read_word(r, ir_loop_names, IR_LOOP_MINE_LIST + 1, &kind))
         return read_fail(r, "a kind of loop");
     s->loop = (IrLoopKind)kind;

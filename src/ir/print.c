@@ -90,6 +90,7 @@ static void put_expr(Printer *pr, IrExprId id)
     case IR_E_VAR: put_var(pr, e->of.var); return;
     case IR_E_CHIP: buf_printf(pr->out, "chip.%s", ir_chip_names[e->of.fact]); return;
     case IR_E_CORE_ID:
+    case IR_E_VECTOR_ID:
     case IR_E_NUM_CORES: buf_printf(pr->out, "%s()", row->text); return;
     case IR_E_PRESENT:
     case IR_E_LIST_LEN:
@@ -206,7 +207,7 @@ static void put_loop_axis(Printer *pr, const IrAxis *a)
 
 static void put_for(Printer *pr, const IrStmt *s)
 {
-    buf_printf(pr->out, "for %s ", ir_loop_names[s->loop]);
+    buf_printf(pr->out, "for %s%s ", s->alternate ? "alternate " : "", ir_loop_names[s->loop]);
     if (s->loop == IR_LOOP_MINE_LIST)
         buf_printf(pr->out, "%s ", tensor_at(pr, s->list)->name);
     for (uint32_t i = 0; i < s->axis_count; i++) {
@@ -441,8 +442,8 @@ static void put_kernel(Printer *pr, uint32_t index)
 {
     const IrKernel *k = &pr->p->kernels.at[index];
     pr->kernel = k;
-    buf_printf(pr->out, "kernel %s%s%s\n", k->name, k->has_vector ? " vector" : "",
-               k->has_cube ? " cube" : "");
+    buf_printf(pr->out, "kernel %s%s%s%s\n", k->name, k->has_vector ? " vector" : "",
+               k->has_cube ? " cube" : "", k->paired ? " paired" : "");
     pr->depth++;
     for (uint32_t i = 0; i < k->params.len; i++) {
         const IrArg *a = &k->params.at[i];

@@ -98,6 +98,24 @@ static bool same_bound(const Pair *p, IrExprId a, IrExprId b)
            (!a || same_text(p, a, b) || poly_equal(poly_of(p->w->pr, a), poly_of(p->w->pr, b)));
 }
 
+/* What a loop over tiles of 0..n-1 or of lo..lo+n-1 goes over; 0: it is not written so. */
+static IrExprId extent_of(const IrProgram *p, const IrAxis *a)
+{
+    int64_t lo;
+    const IrExpr *hi = &p->exprs.at[a->hi];
+    if (ir_is_int(p, a->lo, &lo) && lo == 0)
+        return a->hi;
+    return hi->op == IR_E_ADD && ir_same(p, hi->arg[0], a->lo) ? hi->arg[1] : 0;
+}
+
+/* As many turns of the same sizes, wherever they begin: nothing inside the loop is compared. */
+static bool same_turns(const Pair *p, const IrStmt *a, const IrStmt *b)
+{
+    IrExprId x = extent_of(p->w->p, &a->axes[0]), y = extent_of(p->w->p, &b->axes[0]);
+    return a->loop == IR_LOOP_TILES && b->loop == IR_LOOP_TILES && x && y && same_text(p, x, y) &&
+           same_bound(p, a->axes[0].tile, b->axes[0].tile);
+}
+
 static bool same_loop(const Pair *p, const IrStmt *a, const IrStmt *b)
 {
     bool same = a == b || (a->loop == b->loop && a->axis_count == b->axis_count);
@@ -115,9 +133,12 @@ static bool meets(ProofWalk *w, const ChannelOp *a, const ChannelOp *b)
         channel_of(a->stmt) != channel_of(b->stmt))
         return false;
     Pair pair = {.w = w, .a = a, .b = b};
-    for (; pair.alike < a->depth; pair.alike++)
-        if (!same_loop(&pair, a->loops[pair.alike], b->loops[pair.alike]))
+    for (; pair.alike < a->depth; pair.alike++) {
+        const IrStmt *x = a->loops[pair.alike], *y = b->loops[pair.alike];
+        bool inmost = pair.alike + 1 == a->depth;
+        if (!same_loop(&pair, x, y) && !(inmost && same_turns(&pair, x, y)))
             return false;
+    }
     return true;
 }
 

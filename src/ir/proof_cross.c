@@ -222,7 +222,8 @@ static bool is_apart(const Meeting *m, Splits splits)
     bool plain = m->kinds & 1u << IR_PLAIN;
     if (!m->writes || (!plain && !many(m->kinds) && !m->reads))
         return true;
-    if (many(m->roles))
+    /* Two vector cores of a core are two that may meet. */
+    if (many(m->roles) || (m->w->k->paired && (m->roles & 1u << IR_CORE_VECTOR)))
         return false;
     int64_t cores;
     IrExprId launched = m->w->pr->num_cores;

@@ -289,7 +289,7 @@ static void begin_loop(Flow *f, const IrStmt *s) { forget_spoiled(f, &s->body); 
 static void end_loop(Flow *f, const IrStmt *s, void *before)
 {
     forget_loop(f, s);
-    if (!runs(f, s))
+    if (!runs(f, s) || s->alternate) /* the other vector core has buffers of its own */
         meet(f, before);
 }
 

@@ -121,6 +121,7 @@ IrInterval ir_interval(const IrProgram *p, const NpuChip *chip, IrExprId id)
         return (IrInterval){v, v};
     }
     case IR_E_CORE_ID: return (IrInterval){0, INT64_MAX};
+    case IR_E_VECTOR_ID: return (IrInterval){0, 1};
     case IR_E_NUM_CORES: return (IrInterval){1, INT64_MAX};
     case IR_E_LIST_LEN:
     case IR_E_LIST_SIZE: return (IrInterval){0, INT64_MAX};

@@ -481,15 +481,36 @@ static void run_together(Launch *l, Thread *threads, int64_t n)
     }
 }
 
+/* Its channels are those of the first. */
+static bool make_second(Thread *t, Core *first)
+{
+    if (!run_make_buffers(t))
+        return false;
+    t->core->first = first;
+    for (uint32_t i = 0; i < t->k->buffers.len; i++)
+        if (t->k->buffers.at[i].memory == IR_CHANNEL)
+            t->core->buffers[i] = first->buffers[i];
+    return true;
+}
+
+/* A core of two roles is a vector core and its cube core, and perhaps a second vector core. */
 static void run_all(Launch *l, const int64_t *order)
 {
-    int64_t roles = l->k->has_cube && l->k->has_vector ? 2 : 1, n = l->cores * roles;
-    Core *cores = arena_array(&l->run->scratch, Core, (size_t)l->cores);
+    enum { SECOND = 2 };
+    bool both = l->k->has_cube && l->k->has_vector;
+    int64_t roles = both ? 2 + l->k->paired : 1, n = l->cores * roles;
+    Core *cores = arena_array(&l->run->scratch, Core, (size_t)n);
     Thread *threads = arena_array(&l->run->scratch, Thread, (size_t)n);
     for (int64_t i = 0; i < n; i++) {
-        IrCore role = roles == 2 ? (IrCore)(i % 2) : l->k->has_cube ? IR_CORE_CUBE : IR_CORE_VECTOR;
-        init_thread(l, &threads[i], &cores[i / roles], order[i / roles], role);
-        if (i % roles == 0 && !run_make_buffers(&threads[i]))
+        int64_t which = i % roles;
+        IrCore role = (both ? which == IR_CORE_CUBE : l->k->has_cube) ? IR_CORE_CUBE
+                                                                      : IR_CORE_VECTOR;
+        Core *first = &cores[i - which], *own = which == SECOND ? &cores[i] : first;
+        init_thread(l, &threads[i], own, order[i / roles], role);
+        threads[i].pair = l->k->paired && role == IR_CORE_VECTOR;
+        threads[i].scope.vector = which == SECOND;
+        if (which != IR_CORE_CUBE &&
+            !(which == SECOND ? make_second(&threads[i], first) : run_make_buffers(&threads[i])))
             return;
     }
     run_together(l, threads, n);

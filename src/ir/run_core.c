@@ -20,6 +20,7 @@ static void push(Thread *t, const IrBlock *block, bool data)
     f->loop = NULL;
     f->data = data;
     f->walked = 0;
+    f->idle = t->depth > 1 && t->frames[t->depth - 2].idle;
 }
 
 /* ---- what depends on data ---- */
@@ -169,9 +170,11 @@ static void bind_list_item(Thread *t, const Frame *f)
     }
 }
 
-static void bind_item(Thread *t, const Frame *f)
+static void bind_item(Thread *t, Frame *f)
 {
     int64_t k = f->item;
+    if (f->loop->alternate && t->pair)
+        f->idle = k % 2 != t->scope.vector;
     if (f->loop->loop == IR_LOOP_MINE_LIST) {
         bind_list_item(t, f);
         return;
@@ -282,10 +285,24 @@ static void run_if(Thread *t, const IrStmt *s)
 
 /* ---- the machine ---- */
 
+/* Whether the statement is left out in the other vector core's turn. */
+static bool rests(const IrStmt *s)
+{
+    bool goes_on = s->kind == IR_S_FOR || s->kind == IR_S_IF || s->kind == IR_S_STAGE ||
+                   s->kind == IR_S_ASSIGN || s->kind == IR_S_SEND || s->kind == IR_S_RECV;
+    return !goes_on;
+}
+
 /* False: it waits, and will be tried again. */
 static bool step(Thread *t, const IrStmt *s)
 {
     t->scope.at = s->at;
+    if (t->frames[t->depth - 1].idle) {
+        if (rests(s))
+            return true;
+        if (s->kind == IR_S_SEND || s->kind == IR_S_RECV)
+            return run_skip(t, s);
+    }
     if (t->scope.run->decided && s->kind >= IR_S_GM_READ) {
         decide_stmt(t, s);
         return true;

@@ -59,6 +59,7 @@ typedef struct Scope {
     Scalar *vars;
     GmList *const *tensors; /* what tensor i means here */
     int64_t core, cores;    /* -1: the host */
+    int64_t vector;         /* which of two vector cores of the core */
     uint32_t kernel;
     Span at; /* of the statement under way */
 } Scope;
@@ -68,12 +69,13 @@ typedef struct Buffer {
     int64_t rows, cols;     /* in elements of its own type */
     int64_t pitch, bytes;
     int64_t touched; /* bytes from the start that may have been used since the last reset */
-    /* a channel: slots in a ring */
-    int64_t depth, head, filled;
+    /* a channel: slots in a ring; what each vector core of the one side has sent or taken, or skipped */
+    int64_t depth, sent[2], taken[2];
 } Buffer;
 
 typedef struct Core {
     Buffer *buffers;
+    struct Core *first; /* of a second vector core: the one that has the channels */
 } Core;
 
 typedef struct Frame {
@@ -84,6 +86,7 @@ typedef struct Frame {
     int64_t lo[IR_MAX_AXES], hi[IR_MAX_AXES], unit[IR_MAX_AXES], count[IR_MAX_AXES];
     int64_t walked; /* items so far */
     bool data;      /* whether or how often it runs depends on data */
+    bool idle;      /* the other vector core's turn: channels go on, nothing else happens */
 } Frame;
 
 typedef enum ThreadState { THREAD_READY, THREAD_SYNC, THREAD_CHANNEL, THREAD_DONE } ThreadState;
@@ -93,6 +96,7 @@ typedef struct Thread {
     const IrKernel *k;
     Core *core;
     IrCore role;
+    bool pair; /* a vector core beside another one */
     ThreadState state;
     const IrStmt *waits;
     uint32_t depth;
@@ -153,6 +157,7 @@ void run_set(DType dtype, void *element, Scalar value);
 void run_load(Thread *t, const IrStmt *s);
 void run_store(Thread *t, const IrStmt *s);
 void run_gm_scalar(Thread *t, const IrStmt *s);
+bool run_skip(Thread *t, const IrStmt *s); /* the other vector core sends or takes it */
 bool run_send(Thread *t, const IrStmt *s);
 bool run_recv(Thread *t, const IrStmt *s);
 

@@ -104,7 +104,9 @@ void run_reset_buffers(Thread *t)
         memset(b->shadow, 0, bytes);
         if (b->data)
             memset(b->data, t->k->buffers.at[i].mask ? 0 : 0xff, bytes);
-        b->head = b->filled = b->touched = 0;
+        memset(b->sent, 0, sizeof b->sent);
+        memset(b->taken, 0, sizeof b->taken);
+        b->touched = 0;
     }
 }
 
@@ -311,7 +313,8 @@ bool run_region(Thread *t, const IrAccess *a, bool write, Region *r)
 
 static uint32_t mark_of(const Thread *t)
 {
-    return t->scope.run->epoch << MARK_CORE_BITS | (uint32_t)(t->scope.core + 1);
+    return t->scope.run->epoch << MARK_CORE_BITS |
+           (uint32_t)(t->scope.core + 1 + t->scope.vector * t->scope.cores);
 }
 
 /* Another core's mark of this epoch. */

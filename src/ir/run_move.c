@@ -248,13 +248,46 @@ static bool same_size(Thread *t, const Tile *a, const Tile *b, const char *what)
     return false;
 }
 
+/* The channel, and how far everybody is who holds an end of it; the vector role may have two vector cores. */
+static Buffer *channel_of(Thread *t, uint32_t buffer)
+{
+    Core *core = t->core->first ? t->core->first : t->core;
+    return &core->buffers[buffer];
+}
+
+/* Of the other role. */
+static int64_t least_of(const Thread *t, const int64_t count[2])
+{
+    bool two = t->k->paired && t->role == IR_CORE_CUBE;
+    return two && count[1] < count[0] ? count[1] : count[0];
+}
+
+/* The slot that the transfer is about. False: it must wait. */
+static bool take_slot(Thread *t, Buffer *channel, bool send, int64_t *slot)
+{
+    int64_t *mine = &(send ? channel->sent : channel->taken)[t->scope.vector];
+    int64_t limit = send ? least_of(t, channel->taken) + channel->depth
+                         : least_of(t, channel->sent);
+    if (*mine >= limit)
+        return false;
+    *slot = (*mine)++ % channel->depth;
+    return true;
+}
+
+bool run_skip(Thread *t, const IrStmt *s)
+{
+    int64_t slot;
+    bool send = s->kind == IR_S_SEND;
+    return take_slot(t, channel_of(t, send ? s->dst.buffer : s->src[0].buffer), send, &slot);
+}
+
 bool run_send(Thread *t, const IrStmt *s)
 {
-    Buffer *channel = &t->core->buffers[s->dst.buffer];
+    Buffer *channel = channel_of(t, s->dst.buffer);
+    int64_t slot;
     Tile d, a;
-    if (channel->filled == channel->depth)
+    if (!take_slot(t, channel, true, &slot))
         return false;
-    int64_t slot = (channel->head + channel->filled++) % channel->depth;
     memset(channel->shadow + slot * channel->bytes, 0, (size_t)channel->bytes);
     if (!run_tile(t, &s->dst, false, &d) || !run_tile(t, &s->src[0], false, &a)) {
         memset(channel->shadow + slot * channel->bytes, 1, (size_t)channel->bytes);
@@ -268,13 +301,11 @@ bool run_send(Thread *t, const IrStmt *s)
 
 bool run_recv(Thread *t, const IrStmt *s)
 {
-    Buffer *channel = &t->core->buffers[s->src[0].buffer];
+    Buffer *channel = channel_of(t, s->src[0].buffer);
+    int64_t slot;
     Tile d, a;
-    if (channel->filled == 0)
+    if (!take_slot(t, channel, false, &slot))
         return false;
-    int64_t slot = channel->head;
-    channel->head = (channel->head + 1) % channel->depth;
-    channel->filled--;
     if (!run_tile(t, &s->dst, true, &d) || !run_tile(t, &s->src[0], false, &a)) {
         run_forget(t, &s->dst);
         return true;

@@ -210,6 +210,7 @@ Scalar run_eval(Scope *s, IrExprId id)
     case IR_E_VAR: return eval_var(s, e);
     case IR_E_CHIP: return int_value(ir_chip_value(s->run->io->chip, (IrChipFact)e->of.fact));
     case IR_E_CORE_ID: return int_value(s->core);
+    case IR_E_VECTOR_ID: return int_value(s->vector);
     case IR_E_NUM_CORES: return int_value(s->cores);
     case IR_E_PRESENT:
     case IR_E_LIST_LEN:

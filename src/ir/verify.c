@@ -32,6 +32,7 @@ static DType type_of(const IrProgram *p, const IrExpr *e)
     case IR_E_INT:
     case IR_E_CHIP:
     case IR_E_CORE_ID:
+    case IR_E_VECTOR_ID:
     case IR_E_NUM_CORES:
     case IR_E_LIST_LEN: return DT_I64;
     case IR_E_FLOAT: return DT_F32;
@@ -206,6 +207,7 @@ static bool check_use(Verifier *v, Span at, IrExprId id)
         if (!v->k)
             return verify_fail(v, at, "%s() outside a kernel", ir_expr_rows[e->op].text);
         break;
+    case IR_E_VECTOR_ID: return verify_fail(v, at, "vector_id() is made by lowering");
     case IR_E_PRESENT:
         t = verify_tensor(v, e->of.tensor);
         if (!t || t->role != IR_ROLE_OPT)
@@ -393,6 +395,11 @@ static void check_kernel(Verifier *v, uint32_t index)
         verify_fail(v, v->k->at, "a kernel has no proper name or role");
         return;
     }
+    if (v->k->paired && !(v->k->has_cube && v->k->has_vector)) {
+        verify_fail(v, v->k->at, "two vector cores stand beside a cube core");
+        return;
+    }
+    v->turns = false;
     if (!check_params(v))
         return;
     for (uint32_t i = 0; i < v->k->tensors.len && !v->bad; i++) {

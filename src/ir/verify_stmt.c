@@ -95,9 +95,18 @@ static bool check_store(Verifier *v, const IrStmt *s)
     return true;
 }
 
+/* Two vector cores run the role: what leaves it, or comes through a channel, is of one of them. */
+static bool check_turns(Verifier *v, const IrStmt *s)
+{
+    return !v->k->paired || v->core != IR_CORE_VECTOR || v->turns ||
+           verify_fail(v, s->at, "both vector cores of a core would do this");
+}
+
 static bool check_channel(Verifier *v, const IrStmt *s)
 {
     bool send = s->kind == IR_S_SEND;
+    if (!check_turns(v, s))
+        return false;
     if (v->core < 0 || s->src_count != 1)
         return verify_fail(v, s->at, "channels join the two roles of a kernel");
     if (!stage_is(v, s, send ? IR_COPYOUT : IR_COPYIN, send ? -1 : IR_COPYIN,
@@ -214,12 +223,23 @@ static const IrStmt *moves_bounds(const Verifier *v, const IrStmt *loop, const I
     return NULL;
 }
 
+static bool check_alternate(Verifier *v, const IrStmt *s)
+{
+    bool plain = s->loop == IR_LOOP_RANGE || s->loop == IR_LOOP_TILES;
+    return !s->alternate ||
+           (v->k->paired && v->core == IR_CORE_VECTOR && !v->turns && v->stage < 0 && plain) ||
+           verify_fail(v, s->at, "turns are dealt to the two vector cores of a core, once");
+}
+
 /* Targets may take bounds when the loop begins or look again: nothing in it may move them. */
 static bool check_for(Verifier *v, const IrStmt *s)
 {
-    if (!enter_loop(v, s))
+    bool outside = v->turns;
+    if (!check_alternate(v, s) || !enter_loop(v, s))
         return false;
+    v->turns = v->turns || s->alternate;
     verify_block(v, &s->body);
+    v->turns = outside;
     const IrStmt *moves = v->bad ? NULL : moves_bounds(v, s, &s->body);
     if (moves)
         return verify_fail(v, moves->at, "'%s' is assigned in a loop whose bounds name it",
@@ -373,12 +393,13 @@ static bool check_kernel_stmt(Verifier *v, const IrStmt *s)
         element = verify_tensor(v, s->access.tensor)->dtype;
         return verify_target(v, s->at, s->var, ir_scalar_of(element));
     case IR_S_GM_WRITE:
-        if (!stage_is(v, s, IR_COPYOUT, IR_COPYOUT, "a write") || !check_gm(v, s, true, true))
+        if (!stage_is(v, s, IR_COPYOUT, IR_COPYOUT, "a write") || !check_gm(v, s, true, true) ||
+            !check_turns(v, s))
             return false;
         element = verify_tensor(v, s->access.tensor)->dtype;
         return verify_expr(v, s->at, s->value, ir_scalar_of(element), "the value");
     case IR_S_LOAD: return check_load(v, s);
-    case IR_S_STORE: return check_store(v, s);
+    case IR_S_STORE: return check_turns(v, s) && check_store(v, s);
     case IR_S_OP: return stage_is(v, s, IR_COMPUTE, IR_COMPUTE, "arithmetic") && verify_op(v, s);
     case IR_S_SYNC_ALL: return stage_is(v, s, -1, -1, "sync_all()");
     case IR_S_SEND:

@@ -317,6 +317,8 @@ bool asc_is_mixed(const AscProgram *p);
 bool asc_is_guarded(const AscProgram *p, const AscPath *path);
 /* Vector cores of a block that the kernel's launches count one by one. */
 int64_t asc_cores_per_block(const AscProgram *p, uint32_t kernel);
+/* A kernel of two roles, with two vector cores in each block: both have their block's number. */
+bool asc_is_beside(const AscProgram *p, const IrKernel *k);
 bool asc_is_queue(AscStorage storage);
 const char *asc_buffer_stem(Arena *arena, const AscBuffer *b); /* its name without "que", "buf" */
 

@@ -44,6 +44,11 @@ int64_t asc_cores_per_block(const AscProgram *p, uint32_t kernel)
     return p->task == ASC_TASK_MIX_1_2 && !p->ir->kernels.at[kernel].has_cube ? 2 : 1;
 }
 
+bool asc_is_beside(const AscProgram *p, const IrKernel *k)
+{
+    return p->task == ASC_TASK_MIX_1_2 && k->has_cube && k->has_vector;
+}
+
 const char *asc_buffer_stem(Arena *arena, const AscBuffer *b)
 {
     const char *dot = strrchr(b->name, '.');

@@ -197,12 +197,96 @@ static void walk_if(Lower *l, IrStmtId id)
     ls_close(l, &body, owner, true);
 }
 
+/* ---- two vector cores beside a cube core ---- */
+
+/* Flags between the roles count both vector cores: one that has nothing to do here still waits and signals. */
+static bool has_channel(const Lower *l, const IrBlock *block)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &l->ir->stmts.at[block->at[i]];
+        if (lower_channel_end(l, block->at[i]) || has_channel(l, &s->body) ||
+            has_channel(l, &s->orelse))
+            return true;
+    }
+    return false;
+}
+
+static void idle(Lower *l, IrBlock block);
+
+static void idle_if(Lower *l, const IrStmt *s)
+{
+    IrExprId cond = lower_scalar(l, s->cond);
+    ls_new(l, ASC_S_IF)->value = cond;
+    AscStmtId owner = ls_last(l);
+    Opened body;
+    ls_open(l, &body);
+    idle(l, s->body);
+    ls_close(l, &body, owner, false);
+    ls_open(l, &body);
+    idle(l, s->orelse);
+    ls_close(l, &body, owner, true);
+}
+
+/* What is left of statements for the vector core whose turn it is not: scalars and flags. */
+static void idle(Lower *l, IrBlock block)
+{
+    for (uint32_t i = 0; i < block.len; i++) {
+        const IrStmt s = l->ir->stmts.at[block.at[i]];
+        const ChannelEnd *end = lower_channel_end(l, block.at[i]);
+        OpenLoop loop;
+        l->span = s.at;
+        if (s.kind == IR_S_FOR && has_channel(l, &s.body)) {
+            loop_open(l, &s, &loop);
+            idle(l, s.body);
+            loop_close(l, &loop);
+        } else if (s.kind == IR_S_IF) {
+            idle_if(l, &s);
+        } else if (s.kind == IR_S_STAGE) {
+            idle(l, s.body);
+        } else if (s.kind == IR_S_ASSIGN) {
+            ls_set(l, s.var, lower_scalar(l, s.value));
+        } else if (end) {
+            lower_channel_before(l, end);
+            lower_channel_after(l, end);
+        }
+    }
+}
+
+static IrExprId vector_id(Lower *l) { return ir_leaf(l->ir, IR_E_VECTOR_ID, 0, 0); }
+
+/* `if (which == 0) { the statements of `home` } else { their flags }` */
+static void walk_one_of_two(Lower *l, Home home, IrExprId which)
+{
+    ls_new(l, ASC_S_IF)->value = ir_expr2(l->ir, IR_E_EQ, which, lx_int(l, 0));
+    AscStmtId owner = ls_last(l);
+    Opened body;
+    ls_open(l, &body);
+    walk(l, home);
+    ls_close(l, &body, owner, false);
+    ls_open(l, &body);
+    idle(l, *lower_block(l, home));
+    ls_close(l, &body, owner, true);
+}
+
+/* Turns 0, 2, 4 ... are of vector core 0. */
 static void walk_for(Lower *l, IrStmtId id)
 {
     const IrStmt s = l->ir->stmts.at[id];
     OpenLoop loop;
+    IrVarId turn = 0;
+    if (s.alternate) {
+        turn = lx_local(l, "turn", DT_I64);
+        l->ir->vars.at[turn].lo = 0;
+        l->ir->vars.at[turn].hi = 1;
+        ls_set(l, turn, vector_id(l));
+    }
     loop_open(l, &s, &loop);
-    walk(l, (Home){id, false});
+    if (s.alternate) {
+        walk_one_of_two(l, (Home){id, false}, lx_var(l, turn));
+        ls_set(l, turn, lx_sub(l, lx_int(l, 1), lx_var(l, turn)));
+    } else {
+        walk(l, (Home){id, false});
+    }
     loop_close(l, &loop);
 }
 
@@ -229,7 +313,11 @@ static void walk_role(Lower *l, IrStmtId id)
     ls_open(l, &body);
     l->role = role;
     lower_channels_open(l, role);
-    walk(l, (Home){id, false});
+    /* Beside a kernel that takes two, this one leaves the second vector core idle. */
+    if (role == IR_CORE_VECTOR && l->out->task == ASC_TASK_MIX_1_2 && !l->source->paired)
+        walk_one_of_two(l, (Home){id, false}, vector_id(l));
+    else
+        walk(l, (Home){id, false});
     lower_channels_close(l, role);
     l->role = IR_CORE_VECTOR;
     ls_close(l, &body, owner, false);

@@ -234,19 +234,22 @@ static char *pascal(Arena *arena, const char *name)
  * vector core beside a cube core only where some kernel asks for so many. */
 static AscTask task_of(const Lower *l)
 {
-    bool cube = false, vector = false, both = false, several = false, wide = false;
+    bool cube = false, vector = false, both = false, several = false, wide = false, paired = false;
     for (uint32_t i = 0; i < l->out->paths.len; i++) {
         const AscPath *path = &l->out->paths.at[i];
         several = several || path->launches.len > 1;
         for (uint32_t j = 0; j < path->launches.len; j++) {
             const IrKernel *k = &l->ir->kernels.at[path->launches.at[j].kernel];
             both = both || (k->has_cube && k->has_vector);
+            paired = paired || k->paired;
             cube = cube || k->has_cube;
             vector = vector || !k->has_cube;
             IrExprId cores = l->ir->stmts.at[path->launches.at[j].stmt].cores;
             wide = wide || (!k->has_cube && lx_most(l, cores) > l->chip->aic);
         }
     }
+    if (paired)
+        return ASC_TASK_MIX_1_2;
     if (both || (cube && vector && !wide))
         return ASC_TASK_MIX_1_1;
     if (cube)

@@ -38,7 +38,7 @@ static uint32_t check_snippets(const char *path)
 T_TEST(docs_snippets_compile)
 {
     CHECK(check_snippets("docs/craft.md") >= 9);
-    CHECK(check_snippets("docs/craft-cube.md") == 4);
+    CHECK(check_snippets("docs/craft-cube.md") == 5);
 }
 
 T_TEST(docs_grammar_is_the_grammar_file)

@@ -313,6 +313,24 @@ T_TEST(values_matmul_on_the_cube)
     arena_drop(&b.arena);
 }
 
+/* Two vector cores beside each cube core; the last tile has an odd number of parts, the last part few rows. */
+T_TEST(values_of_two_vector_cores)
+{
+    enum { M = 200, K = 40, N = 129 };
+    Bench b;
+    open_bench(&b, "tests/craft/cube_pair.craft");
+    float *fa = random_halves(&b, 0, DIMS(M, K)), *fb = random_halves(&b, 1, DIMS(K, N));
+    float *bias = random_floats(&b, 2, DIMS(N));
+    double *want = arena_array(&b.arena, double, M *N);
+    for (int64_t i = 0; i < M * N; i++) {
+        double sum = dot(fa + i / N * K, 1, fb + i % N, N, K) + bias[i % N];
+        want[i] = sum > 0 ? sum : 0;
+    }
+    if (runs(&b))
+        near_all(b.items[3].data, want, M * N, 1e-4);
+    arena_drop(&b.arena);
+}
+
 T_TEST(values_split_k)
 {
     enum { M = 20, K = 1100, N = 140 };

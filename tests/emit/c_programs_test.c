@@ -155,5 +155,6 @@ T_TEST(c_cube_programs_equal_the_interpreter)
     check_example("tests/craft/cube_matmul.craft");
     check_example("tests/craft/cube_splitk.craft");
     check_example("tests/craft/cube_conv.craft");
+    check_example("tests/craft/cube_pair.craft");
     check_example("tests/craft/cube_flash.craft");
 }

@@ -463,6 +463,8 @@ T_TEST(stream_of_planned_tasks_is_that_of_the_text)
                                           "reduce",     "resize",        "mhc"};
     for (size_t i = 0; i < sizeof few / sizeof *few && !getenv("T_ALL"); i++)
         compare_task(few[i]);
+    compare_example("tests/craft/cube_pair.craft",
+                    20000); /* two vector cores beside each cube core */
     for (size_t f = 0; f < sizeof folders / sizeof *folders && getenv("T_ALL"); f++)
         compare_tasks(folders[f]);
 }

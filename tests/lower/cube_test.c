@@ -43,6 +43,7 @@ T_TEST(cube_programs_take_the_cores_they_need)
     } programs[] = {{"tests/craft/cube_conv.craft", ASC_TASK_CUBE},
                     {"tests/craft/cube_splitk.craft", ASC_TASK_MIX_1_2},
                     {"tests/craft/cube_matmul.craft", ASC_TASK_MIX_1_1},
+                    {"tests/craft/cube_pair.craft", ASC_TASK_MIX_1_2},
                     {"tests/craft/cube_flash.craft", ASC_TASK_MIX_1_1}};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         Arena arena = {0};
@@ -73,6 +74,17 @@ T_TEST(cube_channels_are_announced_and_drained)
     CHECK(count_cube(p, ASC_CUBE_SIGNAL) == 3 * (2 + 2));
     CHECK(count_cube(p, ASC_CUBE_AWAIT) == 3 * (2 + 2));
     CHECK(p->paths.at[0].rooms.len == 3);
+    arena_drop(&arena);
+}
+
+/* A vector core whose turn it is not takes nothing, but waits and signals as the other does. */
+T_TEST(cube_flags_count_both_vector_cores)
+{
+    Arena arena = {0};
+    AscProgram *p = lower_file(&arena, "tests/craft/cube_pair.craft");
+    REQUIRE(p != NULL);
+    CHECK(count_cube(p, ASC_CUBE_SIGNAL) == 8 + 1 + 2); /* announced; sent; taken, and left alone */
+    CHECK(count_cube(p, ASC_CUBE_AWAIT) == 8 + 1 + 2);
     arena_drop(&arena);
 }
 
