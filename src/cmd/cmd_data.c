@@ -10,7 +10,7 @@ typedef struct DataArgs {
     const char *out, *mix, *tokenizer;
     int64_t rows, jobs, text_share, vocab;
     const char *families;
-    int64_t operators, share;
+    int64_t operators, share, again;
     bool no_suites, brief;
     ScoreArgs score;
 } DataArgs;
@@ -108,6 +108,46 @@ static int run_split(CmdArgs *args, const DataArgs *a, Diag *diag)
     return CMD_OK;
 }
 
+static void print_least(const char *rows, uint64_t n, const char *what, const RowsLeast *least)
+{
+    if (n)
+        printf("%llu %s rows: %u of %u %s, %u of them in %d rows or more, rarest %s (%llu)\n",
+               (unsigned long long)n, rows, least->there, least->all, what, least->enough,
+               ROWS_ENOUGH, least->name, (unsigned long long)least->rows);
+}
+
+/* Exit status 1: the text's verdict on a program is not what its row says. */
+static int run_again(CmdArgs *args, const DataArgs *a, Diag *diag)
+{
+    RowsAgain again;
+    uint64_t shown = 0;
+    RowsAgainSpec spec = {.chip = npu_chip_find(str_from(args->chip)),
+                          .dir = args->words[1],
+                          .seed = (uint64_t)args->seed,
+                          .rows = (uint32_t)a->again,
+                          .jobs = (uint32_t)a->jobs,
+                          .progress = show_progress,
+                          .context = &shown};
+    if (!spec.chip || !spec.chip->simulated || a->again > 10000000 || a->jobs < 0 ||
+        a->jobs > 1024) {
+        fprintf(stderr, "acraft data check: --chip, --again or -j is out of range\n");
+        return CMD_USAGE;
+    }
+    bool ok = rows_again(&args->arena, &spec, &again, diag);
+    if (isatty(2))
+        fputc('\n', stderr);
+    printf(
+        "%.*s%llu rows judged again through the text: %llu right programs and %llu wrong ones as "
+        "the rows say, %llu not judged, %llu contradictions\n",
+        (int)again.said.len, again.said.len ? again.said.at : "", (unsigned long long)again.rows,
+        (unsigned long long)again.right, (unsigned long long)again.wrong,
+        (unsigned long long)again.unjudged, (unsigned long long)again.contradictions);
+    buf_free(&again.said);
+    if (!ok)
+        return cmd_say(diag, CMD_LACKS);
+    return again.contradictions ? CMD_NO : CMD_OK;
+}
+
 /* Exit status 1: a row is there twice, too long, or near a suite's task. */
 static int run_check(CmdArgs *args, const DataArgs *a, Diag *diag)
 {
@@ -122,12 +162,17 @@ static int run_check(CmdArgs *args, const DataArgs *a, Diag *diag)
            "%llu rows of more than 2,048 tokens, the longest has %llu\n",
            (unsigned long long)c.rows, (unsigned long long)c.twice, (unsigned long long)c.hash,
            (unsigned long long)c.over, (unsigned long long)c.longest);
+    print_least("repair", c.repairs, "diagnostics", &c.diagnostics);
+    print_least("mend", c.mends, "findings", &c.findings);
     if (spec.tasks)
         printf("%llu tasks drawn again: %llu with a suite's graph, %llu with 13 tokens of a "
                "suite's file, %llu not drawn\n",
                (unsigned long long)c.tasks, (unsigned long long)c.near_graph,
                (unsigned long long)c.near_words, (unsigned long long)c.lost);
-    return c.twice || c.over || c.near_graph || c.near_words || c.lost ? CMD_NO : CMD_OK;
+    int judged = a->again > 0 ? run_again(args, a, diag) : CMD_OK;
+    return judged != CMD_OK                                              ? judged
+           : c.twice || c.over || c.near_graph || c.near_words || c.lost ? CMD_NO
+                                                                         : CMD_OK;
 }
 
 static int run_data(CmdArgs *args, const DataArgs *a)
@@ -202,6 +247,10 @@ int cmd_data(int argc, char **argv)
          "answers of schedule and program alone, with round tiles; questions show the graph"},
         {"no-suites", CMD_FLAG, &a.no_suites, NULL, "do not keep away from the suites' tasks"},
         {"j", CMD_I64, &a.jobs, "N", "processes (one for each processor); the rows are the same"},
+        {"", CMD_HEAD, NULL, NULL, "check"},
+        {"again", CMD_I64, &a.again, "N",
+         "judge the programs of so many rows, drawn by --seed, again through AscendC text and the "
+         "twin"},
         {"", CMD_HEAD, NULL, NULL, "split"},
         {"families", CMD_TEXT, &a.families, "LIST", "families that are held out"},
         {"operators", CMD_I64, &a.operators, "N", "rows of more operators are held out"},
@@ -218,27 +267,28 @@ int cmd_data(int argc, char **argv)
         {"temperature", CMD_F64, &a.score.temperature, "T", "of --gen local (0.7)"},
         {"no-mask", CMD_FLAG, &a.score.no_mask, NULL, "local takes answers that do not check, too"},
     };
-    CmdUsage usage = {"data",
-                      "make -o DIR [--rows N] [--mix LIST] | check DIR | split ROWS.jsonl -o DIR | "
-                      "score ROWS.jsonl "
-                      "--gen WHO",
-                      "Makes rows to train a model on: random tasks, kernels for them, errors and "
-                      "their repair, faster\n"
-                      "schedules, questions. Every program is run before its row is written. DIR "
-                      "gets rows.jsonl\n"
-                      "(messages), preferences.jsonl, labels.jsonl, tokenizer.json, rows.tokens "
-                      "(for acraft train) and\n"
-                      "card.md. The rows depend on --seed and the options alone. score asks a "
-                      "model, or a baseline,\n"
-                      "for kernels to held-out rows and says how many are right; split holds rows "
-                      "out; check looks "
-                      "for rows\n"
-                      "that are there twice, too long, or near a suite's task.",
-                      "acraft data make --rows 1000 -o rows",
-                      options,
-                      sizeof options / sizeof *options,
-                      1,
-                      2};
+    CmdUsage usage = {
+        "data",
+        "make -o DIR [--rows N] [--mix LIST] | check DIR [--again N] | split ROWS.jsonl -o DIR | "
+        "score ROWS.jsonl "
+        "--gen WHO",
+        "Makes rows to train a model on: random tasks, kernels for them, errors and "
+        "their repair, faster\n"
+        "schedules, questions. Every program is run before its row is written. DIR "
+        "gets rows.jsonl\n"
+        "(messages), preferences.jsonl, labels.jsonl, tokenizer.json, rows.tokens "
+        "(for acraft train) and\n"
+        "card.md. The rows depend on --seed and the options alone. score asks a "
+        "model, or a baseline,\n"
+        "for kernels to held-out rows and says how many are right; split holds rows "
+        "out; check looks "
+        "for rows\n"
+        "that are there twice, too long, or near a suite's task.",
+        "acraft data make --rows 1000 -o rows",
+        options,
+        sizeof options / sizeof *options,
+        1,
+        2};
     CmdArgs args = {0};
     int status = CMD_OK;
     if (cmd_read(&usage, argc, argv, &args, &status))

@@ -43,44 +43,10 @@ static const BreakRow twin_rows[] = {
 
 enum { ROWS = sizeof rows / sizeof *rows, GROUPS = 10, MOST_SITES = 128 };
 enum { TWIN_ROWS = sizeof twin_rows / sizeof *twin_rows };
+_Static_assert((int)ROWS + (int)TWIN_ROWS <= (int)ROWS_WANTS, "ROWS_WANTS is too small");
 
 uint32_t rows_break_count(void) { return ROWS; }
 const char *rows_break_code(uint32_t row) { return rows[row].code; }
-
-/* Diagnostics for which few programs have a place: drawn so many times as often as the others. */
-typedef struct RareCode {
-    const char *code;
-    uint8_t weight;
-} RareCode;
-
-static const RareCode rare[] = {
-#define RARE(code, weight) {code, weight},
-#include "rows/break_rare.def"
-#undef RARE
-};
-
-static uint8_t weight_of(const char *code)
-{
-    for (uint32_t i = 0; i < sizeof rare / sizeof *rare; i++)
-        if (!strcmp(rare[i].code, code))
-            return rare[i].weight;
-    return 1;
-}
-
-uint32_t rows_break_draw(Dice *dice)
-{
-    uint8_t weight[ROWS], in_code[ROWS];
-    for (uint32_t i = 0; i < ROWS; i++) {
-        uint32_t first = 0; /* the code's weight stands at its first row */
-        while (strcmp(rows[first].code, rows[i].code))
-            first++;
-        weight[i] = first == i ? weight_of(rows[i].code) : 0;
-    }
-    const char *code = rows[dice_weighted(dice, weight, ROWS)].code;
-    for (uint32_t i = 0; i < ROWS; i++)
-        in_code[i] = !strcmp(rows[i].code, code);
-    return dice_weighted(dice, in_code, ROWS);
-}
 
 /* A match in a line. */
 typedef struct Site {
@@ -221,21 +187,8 @@ bool rows_break(Arena *arena, Str craft, uint32_t row, const NpuChip *chip, Dice
 
 uint32_t rows_twin_break_count(void) { return TWIN_ROWS; }
 
-/* Classes are drawn evenly, then an error of the class. */
-uint32_t rows_twin_break_draw(Dice *dice)
-{
-    uint8_t weight[TWIN_ROWS], in_class[TWIN_ROWS];
-    for (uint32_t i = 0; i < TWIN_ROWS; i++) {
-        uint32_t first = 0;
-        while (strcmp(twin_rows[first].class, twin_rows[i].class))
-            first++;
-        weight[i] = first == i;
-    }
-    const char *class = twin_rows[dice_weighted(dice, weight, TWIN_ROWS)].class;
-    for (uint32_t i = 0; i < TWIN_ROWS; i++)
-        in_class[i] = !strcmp(twin_rows[i].class, class);
-    return dice_weighted(dice, in_class, TWIN_ROWS);
-}
+const char *rows_twin_break_code(uint32_t row) { return twin_rows[row].code; }
+const char *rows_twin_break_class(uint32_t row) { return twin_rows[row].class; }
 
 bool rows_twin_break(Arena *arena, Str text, uint32_t row, Dice *dice, RowsBreak *broken)
 {

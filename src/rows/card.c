@@ -27,6 +27,8 @@ void counts_add(RowsCounts *counts, const RowsEntry *entry)
     char text[32];
     counts->rows++;
     counts->kinds[entry->kind]++;
+    uint32_t want = rows_want_of(entry->kind, entry->error, entry->code);
+    counts->wants[want < ROWS_WANTS ? want : 0] += want < ROWS_WANTS;
     count(counts, COUNT_KIND, rows_kind_name(entry->kind));
     count_text(counts, COUNT_FAMILY, entry->family);
     count_text(counts, COUNT_FLOW, entry->flow);
@@ -73,6 +75,17 @@ static void put_dropped(const RowsCounts *counts, Buf *out)
                ROWS_LONG_TOKENS, (unsigned long long)counts->over);
 }
 
+static void put_least(const RowsCounts *counts, bool twin, Buf *out)
+{
+    RowsLeast least = rows_want_least(counts->wants, twin);
+    if (twin ? counts->kinds[ROWS_MEND] + counts->kinds[ROWS_MEND_FULL]
+             : counts->kinds[ROWS_REPAIR])
+        buf_printf(out, "\n%s: %u of %u %s, %u of them in %d rows or more; rarest %s (%llu)\n",
+                   twin ? "AscendC repairs" : "Repairs", least.there, least.all,
+                   twin ? "findings" : "diagnostics", least.enough, ROWS_ENOUGH, least.name,
+                   (unsigned long long)least.rows);
+}
+
 void counts_card(const RowsCounts *counts, const RowsSpec *spec, const RowsSuites *suites, Buf *out)
 {
     static const char *const titles[COUNT_TABLES] = {
@@ -98,5 +111,7 @@ void counts_card(const RowsCounts *counts, const RowsSpec *spec, const RowsSuite
             suites->files, suites->unread);
     for (int i = 0; i < COUNT_TABLES; i++)
         put_counts(counts, i, titles[i], out);
+    put_least(counts, false, out);
+    put_least(counts, true, out);
     put_dropped(counts, out);
 }

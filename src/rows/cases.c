@@ -121,6 +121,22 @@ void rows_cases_free(RowsCases *cases)
     cases->n = 0;
 }
 
+const EvalReference *rows_kernel_case(const RowsCases *cases)
+{
+    const EvalReference *best = &cases->ref[0];
+    int64_t most = 0;
+    for (uint32_t i = 0; i < cases->n; i++) {
+        const EvalReference *ref = &cases->ref[i];
+        int64_t n = 0;
+        shape_count(graph_value(ref->graph, ref->graph->outputs.at[0])->shape, &n);
+        if (n > most) {
+            most = n;
+            best = ref;
+        }
+    }
+    return best;
+}
+
 /* ---- verdicts ---- */
 
 static bool judge_case(Arena *arena, Str craft, const EvalReference *ref, const EvalConfig *config,
@@ -179,6 +195,11 @@ bool rows_judge(Arena *arena, Str craft, const RowsCases *cases, const NpuChip *
             return false;
     }
     return true;
+}
+
+bool rows_is_unjudged(VerdictStatus status)
+{
+    return status == VERDICT_UNSUPPORTED || status == VERDICT_TIMEOUT || status == VERDICT_NO_TOOL;
 }
 
 /* ---- tolerance ---- */

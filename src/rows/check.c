@@ -15,6 +15,7 @@ typedef struct Checking {
     const RowsSuites *suites;
     const Bpe *bpe;
     Map seen;
+    uint64_t wants[ROWS_WANTS];
     uint64_t last_task; /* number + 1 of the task that was compared last */
     RowsCheck *check;
 } Checking;
@@ -73,6 +74,24 @@ static void compare_task(Checking *c, const char *id)
     arena_drop(&scratch);
 }
 
+static Str field(const json_t *row, const char *name)
+{
+    const char *text = json_string_value(json_object_get(row, name));
+    return str_from(text ? text : "");
+}
+
+static void count_error(Checking *c, const json_t *row)
+{
+    RowsKind kind = ROWS_WRITE;
+    while (kind < ROWS_EXPLAIN && !str_is(field(row, "kind"), rows_kind_name(kind)))
+        kind++;
+    c->check->repairs += kind == ROWS_REPAIR;
+    c->check->mends += kind == ROWS_MEND;
+    uint32_t want = rows_want_of(kind, field(row, "error"), field(row, "code"));
+    if (want < ROWS_WANTS)
+        c->wants[want]++;
+}
+
 static void check_row(Checking *c, const json_t *row)
 {
     const char *kind = json_string_value(json_object_get(row, "kind"));
@@ -85,6 +104,7 @@ static void check_row(Checking *c, const json_t *row)
     c->check->twice += map_get(&c->seen, str_from(hash), &found);
     map_put(c->arena, &c->seen, str_from(hash), 1);
     count_tokens(c, buf_view(&text));
+    count_error(c, row);
     if (c->suites && kind && strcmp(kind, rows_kind_name(ROWS_EXPLAIN)))
         compare_task(c, json_string_value(json_object_get(row, "id")));
     buf_free(&text);
@@ -117,6 +137,8 @@ bool rows_check(Arena *arena, const RowsCheckSpec *spec, RowsCheck *check, Diag 
     }
     if (!ok)
         diag_error(diag, "R001", (Span){0}, "%s: rows.jsonl is damaged", spec->dir);
+    check->diagnostics = rows_want_least(c.wants, false);
+    check->findings = rows_want_least(c.wants, true);
     bpe_close(bpe);
     arena_drop(&suites.arena);
     return ok;

@@ -11,7 +11,7 @@
 enum {
     POINTS = 5,               /* schedules that are timed for a task */
     REPAIRS = 2,              /* rows of a task */
-    REPAIR_TRIES = 24,        /* errors that are tried for one */
+    REPAIR_TRIES = 48,        /* errors that are tried for one */
     MEND_TRIES = 5,           /* errors that are tried for a row to mend */
     MOST_BYTES = 5000,        /* of a row: under 2,000 tokens */
     MOST_KERNEL_BYTES = 9500, /* AscendC has longer tokens */
@@ -72,6 +72,12 @@ static Str take(Work *w, Buf *out)
     return text;
 }
 
+static bool drop(Work *w, RowsDrop why)
+{
+    w->made->dropped[why]++;
+    return false;
+}
+
 /* ---- rows ---- */
 
 static uint64_t schedule_hash(const RowsProgram *p)
@@ -115,8 +121,7 @@ static bool confirm(Work *w, Str craft, bool right, Row *row)
     Verdict verdict = verdict_make();
     Diag diag = diag_make(w->arena, "kernel.craft", craft);
     bool ok = rows_judge(w->arena, craft, &w->cases, w->maker->chip, true, &verdict, &diag);
-    bool ours = verdict.status == VERDICT_UNSUPPORTED || verdict.status == VERDICT_TIMEOUT ||
-                verdict.status == VERDICT_NO_TOOL;
+    bool ours = rows_is_unjudged(verdict.status);
     if (ok != right && !ours) {
         Buf out = {0};
         verdict_to_text(&verdict, &out);
@@ -281,12 +286,37 @@ static Str repair_answer(Work *w, const RowsBreak *broken, const RowsProgram *p)
     return take(w, &out);
 }
 
-static bool make_repair(Work *w, const RowsProgram *p, uint32_t error)
+/* An error that raises another diagnostic than it is meant to is kept where that one is as much wanted. */
+static bool is_wanted(const Work *w, const Row *row, uint32_t want)
+{
+    uint32_t got = rows_want_of(row->kind, str_from(row->error), str_from(row->code));
+    return got == want || got == ROWS_WANTS || w->made->wants[got] >= w->made->wants[want];
+}
+
+/* A broken program of the want, by any of the table's rows for it. */
+static bool break_as_wanted(Work *w, Str text, uint32_t want, RowsBreak *broken)
+{
+    uint32_t craft = rows_break_count(), n = want < craft ? craft : rows_wants();
+    uint32_t from = want < craft ? 0 : craft;
+    uint32_t first = (uint32_t)dice_below(&w->dice, n - from);
+    Str class = str_from(want < craft ? "" : rows_twin_break_class(want - craft));
+    Str code = str_from(want < craft ? rows_break_code(want) : rows_twin_break_code(want - craft));
+    for (uint32_t i = 0; i < n - from; i++) {
+        uint32_t row = from + (first + i) % (n - from);
+        if (rows_want_is(row, class, code) &&
+            (want < craft ? rows_break(w->arena, text, row, w->maker->chip, &w->dice, broken)
+                          : rows_twin_break(w->arena, text, row - craft, &w->dice, broken)))
+            return true;
+    }
+    return false;
+}
+
+static bool make_repair(Work *w, const RowsProgram *p, uint32_t want)
 {
     RowsBreak broken;
     Verdict verdict = verdict_make();
     Diag diag = diag_make(w->arena, "kernel.craft", STR(""));
-    if (!rows_break(w->arena, p->craft, error, w->maker->chip, &w->dice, &broken))
+    if (!break_as_wanted(w, p->craft, want, &broken))
         return false;
     if (rows_judge(w->arena, broken.craft, &w->cases, w->maker->chip, false, &verdict, &diag)) {
         w->made->dropped[DROP_HARMLESS]++;
@@ -300,6 +330,8 @@ static bool make_repair(Work *w, const RowsProgram *p, uint32_t error)
         row.code = verdict.hazards.at[0].code;
     if (!*row.code)
         row.code = verdict_status_row(verdict.status)->text;
+    if (!is_wanted(w, &row, want))
+        return drop(w, DROP_OTHER);
     rows_put_task(&w->task, graph_shown(w), &task);
     prompt_rows_repair(buf_view(&task), broken.craft, message_of(w, &broken, &verdict, &diag),
                        &prompt);
@@ -318,38 +350,32 @@ static bool make_repair(Work *w, const RowsProgram *p, uint32_t error)
     return true;
 }
 
+/* What repairs or mends of one task are tried for: each want once. False: none is left. */
+static bool draw_want(Work *w, uint8_t weight[ROWS_WANTS], bool twin, uint32_t *want)
+{
+    uint32_t from = twin ? rows_break_count() : 0, n = twin ? rows_wants() : rows_break_count();
+    bool any = false;
+    for (uint32_t i = from; i < n && !any; i++)
+        any = weight[i] > 0;
+    if (!any)
+        return false;
+    *want = from + dice_weighted(&w->dice, weight + from, n - from);
+    weight[*want] = 0;
+    return true;
+}
+
 static void make_repairs(Work *w)
 {
-    uint32_t made = 0;
-    for (uint32_t i = 0; i < REPAIR_TRIES && made < REPAIRS && !w->made->contradiction; i++) {
-        uint32_t error = rows_break_draw(&w->dice);
-        made += make_repair(w, &w->at[0], error);
-    }
+    uint8_t weight[ROWS_WANTS];
+    uint32_t made = 0, want;
+    memcpy(weight, w->made->wants, sizeof weight);
+    for (uint32_t i = 0; i < REPAIR_TRIES && made < REPAIRS && !w->made->contradiction &&
+                         draw_want(w, weight, false, &want);
+         i++)
+        made += make_repair(w, &w->at[0], want);
 }
 
 /* ---- AscendC ---- */
-
-/* The kernel for the case of most elements, whose cores have several tiles most often. */
-static const EvalReference *kernel_case(const Work *w)
-{
-    const EvalReference *best = &w->cases.ref[0];
-    int64_t most = 0;
-    for (uint32_t i = 0; i < w->cases.n; i++) {
-        const EvalReference *ref = &w->cases.ref[i];
-        int64_t n = 0;
-        shape_count(graph_value(ref->graph, ref->graph->outputs.at[0])->shape, &n);
-        if (n > most) {
-            most = n;
-            best = ref;
-        }
-    }
-    return best;
-}
-
-static bool is_ours(VerdictStatus status)
-{
-    return status == VERDICT_UNSUPPORTED || status == VERDICT_TIMEOUT || status == VERDICT_NO_TOOL;
-}
 
 static EvalForm form_of(RowsKind kind)
 {
@@ -363,7 +389,7 @@ static bool confirm_ascendc(Work *w, const EvalCandidate *candidate, const EvalR
     Verdict verdict;
     Diag diag;
     bool ok = rows_judge_ascendc(w->arena, candidate, ref, w->maker->chip, &verdict, &diag);
-    if (!ok && !is_ours(verdict.status)) {
+    if (!ok && !rows_is_unjudged(verdict.status)) {
         Buf out = {0};
         rows_put_ascendc(candidate, &out);
         verdict_to_text(&verdict, &out);
@@ -388,7 +414,7 @@ static bool is_too_long(const Work *w, const Row *row)
 
 static void make_ascendc(Work *w, RowsKind kind)
 {
-    const EvalReference *ref = kernel_case(w);
+    const EvalReference *ref = rows_kernel_case(&w->cases);
     EvalCandidate candidate;
     Buf prompt = {0}, answer = {0};
     if (!rows_ascendc(w->arena, w->at[0].craft, form_of(kind), ref->graph, w->maker->chip,
@@ -415,17 +441,14 @@ static Str ascendc_text(Work *w, const EvalCandidate *candidate)
 
 /* A kernel with an error, and what the twin says. False: it says nothing. */
 static bool make_mend(Work *w, RowsKind kind, const EvalCandidate *candidate,
-                      const EvalReference *ref)
+                      const EvalReference *ref, const RowsBreak *error, uint32_t want)
 {
-    RowsBreak broken;
+    RowsBreak broken = *error;
     Verdict verdict;
     Diag diag;
-    uint32_t error = rows_twin_break_draw(&w->dice);
-    if (!rows_twin_break(w->arena, rows_kernel_text(candidate), error, &w->dice, &broken))
-        return false;
     EvalCandidate worse = rows_with_kernel(w->arena, candidate, broken.craft);
     if (rows_judge_ascendc(w->arena, &worse, ref, w->maker->chip, &verdict, &diag) ||
-        is_ours(verdict.status)) {
+        rows_is_unjudged(verdict.status)) {
         w->made->dropped[DROP_HARMLESS]++;
         return false;
     }
@@ -435,6 +458,8 @@ static bool make_mend(Work *w, RowsKind kind, const EvalCandidate *candidate,
     row.code = verdict.status == VERDICT_WRONG ? "wrong values"
                : verdict.hazards.len           ? verdict.hazards.at[0].code
                                                : verdict_status_row(verdict.status)->text;
+    if (!is_wanted(w, &row, want))
+        return drop(w, DROP_OTHER);
     row.verdict = "text";
     row.right = ascendc_text(w, candidate);
     row.worse = ascendc_text(w, &worse);
@@ -459,7 +484,7 @@ static bool make_mend(Work *w, RowsKind kind, const EvalCandidate *candidate,
 
 static void make_mends(Work *w, RowsKind kind)
 {
-    const EvalReference *ref = kernel_case(w);
+    const EvalReference *ref = rows_kernel_case(&w->cases);
     EvalCandidate candidate;
     Row unused = {.kind = kind};
     if (!rows_ascendc(w->arena, w->at[0].craft, form_of(kind), ref->graph, w->maker->chip,
@@ -470,17 +495,19 @@ static void make_mends(Work *w, RowsKind kind)
     unused.prompt = unused.answer = ascendc_text(w, &candidate);
     if (is_too_long(w, &unused) || !confirm_ascendc(w, &candidate, ref, &unused))
         return;
-    for (uint32_t i = 0, made = 0; i < MEND_TRIES && made < REPAIRS; i++)
-        made += make_mend(w, kind, &candidate, ref);
+    uint8_t weight[ROWS_WANTS];
+    uint32_t want;
+    RowsBreak broken;
+    memcpy(weight, w->made->wants, sizeof weight);
+    for (uint32_t tries = 0, made = 0;
+         tries < MEND_TRIES && made < REPAIRS && draw_want(w, weight, true, &want);)
+        if (break_as_wanted(w, rows_kernel_text(&candidate), want, &broken)) {
+            tries++;
+            made += make_mend(w, kind, &candidate, ref, &broken, want);
+        }
 }
 
 /* ---- tasks ---- */
-
-static bool drop(Work *w, RowsDrop why)
-{
-    w->made->dropped[why]++;
-    return false;
-}
 
 static bool draw_task(Work *w)
 {

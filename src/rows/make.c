@@ -9,7 +9,7 @@
  * Workers make the rows of whole tasks; replies are taken in the order of the tasks, so the files do not
  * depend on how many workers there are. New rows wait, kind by kind, until it is their kind's turn, so that the
  * shares hold at every row of the files. Which kinds a task is asked for depends on what the tasks up to AHEAD
- * before it gave: those that are short. */
+ * before it gave: those that are short; so do the errors that are drawn for it (wants.c). */
 #include "rows/rows_int.h"
 
 #include "base/file.h"
@@ -27,6 +27,8 @@
 
 enum {
     AHEAD = 256,      /* tasks that may be asked before the oldest has come */
+    EPOCH = 64,       /* tasks that draw errors with the same weights */
+    EPOCHS = 8,       /* that are kept: more than AHEAD tasks belong to */
     SAVE_EVERY = 200, /* tasks */
     UNITS = 8000000,  /* of work for a task (base/meter.h): one to five seconds */
     BRIEF_UNITS = 2000000,
@@ -66,6 +68,8 @@ typedef struct Making {
     Map seen; /* keys and texts of rows */
     FILE *file[FILES];
     Waiting waiting[ROWS_KINDS];
+    uint8_t wants[EPOCHS][ROWS_WANTS]; /* by number of a task / EPOCH modulo EPOCHS */
+    uint64_t wanted[ROWS_WANTS];       /* new rows of each error */
     uint32_t kinds[AHEAD]; /* bits of the kinds that a task is asked for, by number modulo AHEAD */
     uint64_t tasks[ROWS_KINDS];  /* that were asked for the kind and have come */
     uint64_t given[ROWS_KINDS];  /* new rows of these tasks */
@@ -80,6 +84,16 @@ typedef struct Making {
 } Making;
 
 /* ---- workers ---- */
+
+static bool next_number(Str *rest, uint64_t *number)
+{
+    Str word;
+    int64_t n;
+    if (!str_next(rest, ' ', &word) || !str_to_i64(str_trim(word), &n) || n < 0)
+        return false;
+    *number = (uint64_t)n;
+    return true;
+}
 
 /* The process ends: no task leaves anything behind in the next. */
 static void give_up(void) { _exit(status_over); }
@@ -116,17 +130,17 @@ static void work(void *context, Str request, Buf *reply)
 {
     Making *m = context;
     Arena arena = {0};
-    Str number, rest = request;
-    int64_t task = 0, kinds = 0;
-    str_next(&rest, ' ', &number);
-    if (!str_to_i64(number, &task) || !str_to_i64(rest, &kinds))
+    uint64_t task = 0, kinds = 0;
+    RowsMade made = {.arena = &arena};
+    if (!next_number(&request, &task) || !next_number(&request, &kinds) ||
+        request.len != ROWS_WANTS)
         return;
+    memcpy(made.wants, request.at, sizeof made.wants);
     keep_memory();
     graph_eval_threads(1);
-    RowsMade made = {.arena = &arena};
     limit_seconds();
     meter_start(m->spec->brief ? BRIEF_UNITS : UNITS, give_up);
-    rows_of_task(&m->maker, (uint64_t)task, (uint32_t)kinds, &made);
+    rows_of_task(&m->maker, task, (uint32_t)kinds, &made);
     meter_start(0, NULL);
     put_drops(ROWS_EXPLAIN, made.dropped, reply);
     for (int i = 0; i < ROWS_EXPLAIN; i++)
@@ -150,9 +164,9 @@ static const char *in_dir(const Making *m, const char *name)
 static const char *config_text(const Making *m)
 {
     Buf out = {0};
-    buf_printf(&out, "seed %llu rows %llu chip %s text %u%s mix", (unsigned long long)m->spec->seed,
-               (unsigned long long)m->spec->rows, m->spec->chip->name, m->spec->text_share,
-               m->spec->brief ? " brief" : "");
+    buf_printf(&out, "form 2 seed %llu rows %llu chip %s text %u%s mix",
+               (unsigned long long)m->spec->seed, (unsigned long long)m->spec->rows,
+               m->spec->chip->name, m->spec->text_share, m->spec->brief ? " brief" : "");
     for (int i = 0; i < ROWS_KINDS; i++)
         buf_printf(&out, " %u", m->spec->share[i]);
     char *text = buf_take(&out, m->arena);
@@ -175,6 +189,8 @@ static bool save_state(Making *m)
         buf_printf(&out, " %" PRIu64 " %" PRIu64, m->tasks[i], m->given[i]);
     for (int i = 0; i < AHEAD; i++)
         buf_printf(&out, " %u", m->kinds[i]);
+    for (int i = 0; i < EPOCHS * ROWS_WANTS; i++)
+        buf_printf(&out, " %u", m->wants[i / ROWS_WANTS][i % ROWS_WANTS]);
     buf_char(&out, '\n');
     for (int i = 0; i < ROWS_KINDS; i++)
         for (uint32_t k = m->waiting[i].first; k < m->waiting[i].row.len; k++)
@@ -182,16 +198,6 @@ static bool save_state(Making *m)
     bool ok = file_write(in_dir(m, "state"), buf_view(&out), m->diag);
     buf_free(&out);
     return ok;
-}
-
-static bool next_number(Str *rest, uint64_t *number)
-{
-    Str word;
-    int64_t n;
-    if (!str_next(rest, ' ', &word) || !str_to_i64(str_trim(word), &n) || n < 0)
-        return false;
-    *number = (uint64_t)n;
-    return true;
 }
 
 static bool fail(Making *m, const char *why)
@@ -204,6 +210,9 @@ static void remember(Making *m, const RowsEntry *entry)
 {
     map_put(m->arena, &m->seen, str_copy(m->arena, entry->key), 1);
     map_put(m->arena, &m->seen, str_copy(m->arena, entry->text), 1);
+    uint32_t want = rows_want_of(entry->kind, entry->error, entry->code);
+    if (want < ROWS_WANTS)
+        m->wanted[want]++;
 }
 
 /* Reads the index: counts, and what is there already. */
@@ -267,6 +276,12 @@ static bool take_up_numbers(Making *m, Str rest)
         m->kinds[i] = (uint32_t)kinds;
         for (int k = 0; k < ROWS_KINDS; k++)
             m->coming[k] += kinds >> k & 1;
+    }
+    for (int i = 0; i < EPOCHS * ROWS_WANTS; i++) {
+        uint64_t weight;
+        if (!next_number(&rest, &weight) || weight > UINT8_MAX)
+            return fail(m, "its state is damaged");
+        m->wants[i / ROWS_WANTS][i % ROWS_WANTS] = (uint8_t)weight;
     }
     return true;
 }
@@ -419,6 +434,8 @@ static void ask_kinds(Making *m, uint64_t task)
             m->coming[i]++;
         }
     m->kinds[task % AHEAD] = kinds;
+    if (task % EPOCH == 0)
+        rows_want_weights(m->wanted, m->wants[task / EPOCH % EPOCHS]);
 }
 
 static void take_drops(Making *m, Str rest)
@@ -507,10 +524,12 @@ static void report(const Making *m)
 static void send_tasks(Making *m, Pool *pool)
 {
     while (pool_busy(pool) < pool_jobs(pool) && m->asked < m->next + AHEAD) {
-        char request[64];
-        snprintf(request, sizeof request, "%llu %u", (unsigned long long)m->asked,
-                 m->kinds[m->asked % AHEAD]);
-        if (!pool_send(pool, m->asked, str_from(request)))
+        Buf request = {0};
+        buf_printf(&request, "%llu %u ", (unsigned long long)m->asked, m->kinds[m->asked % AHEAD]);
+        buf_str(&request, (Str){(const char *)m->wants[m->asked / EPOCH % EPOCHS], ROWS_WANTS});
+        bool sent = pool_send(pool, m->asked, buf_view(&request));
+        buf_free(&request);
+        if (!sent)
             return;
         m->asked++;
     }

@@ -9,6 +9,7 @@
 #ifndef ROWS_ROWS_H
 #define ROWS_ROWS_H
 
+#include "base/buf.h"
 #include "base/diag.h"
 #include "npu/npu.h"
 
@@ -57,6 +58,15 @@ typedef struct RowsCheckSpec {
     const char *tokenizer; /* NULL: that of the directory */
 } RowsCheckSpec;
 
+enum { ROWS_ENOUGH = 50 }; /* rows of an error */
+
+/* Errors of one table: how many there are, of how many there is a row, of how many there are enough; the rarest. */
+typedef struct RowsLeast {
+    uint32_t all, there, enough;
+    const char *name;
+    uint64_t rows;
+} RowsLeast;
+
 typedef struct RowsCheck {
     uint64_t rows, twice; /* twice: the same text as an earlier row */
     uint64_t over;        /* rows of too many tokens */
@@ -64,9 +74,33 @@ typedef struct RowsCheck {
     uint64_t tasks, lost; /* tasks that were drawn again; those that could not be */
     uint64_t near_graph, near_words;
     uint64_t hash; /* of rows.jsonl */
+    uint64_t repairs, mends;
+    RowsLeast diagnostics, findings; /* of repair rows; of mend rows */
 } RowsCheck;
 
 bool rows_check(Arena *arena, const RowsCheckSpec *spec, RowsCheck *check, Diag *diag);
+
+/* ---- programs of a run, judged again through the AscendC text (again.c) ---- */
+
+typedef struct RowsAgainSpec {
+    const NpuChip *chip;
+    const char *dir;
+    uint64_t seed;
+    uint32_t rows; /* drawn from those with programs */
+    uint32_t jobs; /* processes; 0: one for each processor */
+    void (*progress)(void *context, uint64_t rows, uint64_t of, double seconds_left);
+    void *context;
+} RowsAgainSpec;
+
+typedef struct RowsAgain {
+    uint64_t rows;
+    uint64_t right, wrong;   /* programs that are as their row says */
+    uint64_t unjudged;       /* ... that the twin could not judge */
+    uint64_t contradictions; /* `said` names them */
+    Buf said;                /* the caller frees it */
+} RowsAgain;
+
+bool rows_again(Arena *arena, const RowsAgainSpec *spec, RowsAgain *again, Diag *diag);
 
 /* ---- what is held out (split.c) ---- */
 

@@ -116,6 +116,8 @@ typedef struct RowsCases {
 bool rows_cases(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip, Dice *dice,
                 RowsCases *cases);
 void rows_cases_free(RowsCases *cases);
+/* The case of most elements, whose cores have several tiles most often: kernels for one shape are for its sizes. */
+const EvalReference *rows_kernel_case(const RowsCases *cases);
 /* Whether the program uses at most half of the tolerance at a larger size, with large numbers, too. */
 bool rows_margin(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip, InputLaw law,
                  Dice *dice);
@@ -123,6 +125,9 @@ bool rows_margin(Arena *arena, const RowsTask *task, Str craft, const NpuChip *c
  * twin, else by the reference interpreter. */
 bool rows_judge(Arena *arena, Str craft, const RowsCases *cases, const NpuChip *chip, bool texts,
                 Verdict *verdict, Diag *diag);
+
+/* The judge lacks something or ran out of time: it says nothing about the program. */
+bool rows_is_unjudged(VerdictStatus status);
 
 /* ---- programs (program.c) ---- */
 
@@ -177,17 +182,31 @@ typedef struct RowsBreak {
 
 uint32_t rows_break_count(void);
 const char *rows_break_code(uint32_t row);
-/* A row of the table: first a diagnostic is drawn, rare ones more often, then an error that is meant to raise
- * it. */
-uint32_t rows_break_draw(Dice *dice);
 /* False: there is no place for this error in the program. */
 bool rows_break(Arena *arena, Str craft, uint32_t row, const NpuChip *chip, Dice *dice,
                 RowsBreak *broken);
 
 /* Errors of AscendC kernels (twin_break.def). */
 uint32_t rows_twin_break_count(void);
-uint32_t rows_twin_break_draw(Dice *dice); /* classes evenly */
+const char *rows_twin_break_code(uint32_t row);
+const char *rows_twin_break_class(uint32_t row);
 bool rows_twin_break(Arena *arena, Str text, uint32_t row, Dice *dice, RowsBreak *broken);
+
+/* ---- which errors are wanted (wants.c) ---- */
+
+enum { ROWS_WANTS = 384 }; /* rows of both tables, at most */
+
+uint32_t rows_wants(void);
+const char *rows_want_name(uint32_t want);
+/* Whether a row of this class and code is of the want; wrong values are VALUE and "". */
+bool rows_want_is(uint32_t want, Str class, Str code);
+/* The want that a row counts for; ROWS_WANTS: none. */
+uint32_t rows_want_of(RowsKind kind, Str class, Str code);
+/* The first table row of its want: only these have a weight. */
+bool rows_want_is_first(uint32_t want);
+/* `rows`: how many there are of each want. */
+void rows_want_weights(const uint64_t rows[ROWS_WANTS], uint8_t weight[ROWS_WANTS]);
+RowsLeast rows_want_least(const uint64_t rows[ROWS_WANTS], bool twin);
 
 /* ---- AscendC (ascendc.c) ---- */
 
@@ -253,6 +272,7 @@ typedef struct RowsMade {
     uint32_t dropped[DROP_COUNT];               /* of the task as a whole */
     uint32_t of_kind[ROWS_EXPLAIN][DROP_COUNT]; /* of its rows of a kind */
     const char *contradiction;                  /* NULL: none */
+    uint8_t wants[ROWS_WANTS];                  /* how often each error is to be drawn */
 } RowsMade;
 
 typedef struct RowsMaker {
@@ -314,6 +334,7 @@ typedef struct RowsCounts {
     Arena *arena;
     VEC(RowsCount) of[COUNT_TABLES];
     uint64_t kinds[ROWS_KINDS];
+    uint64_t wants[ROWS_WANTS]; /* rows of each error */
     uint64_t rows, dropped[DROP_COUNT];
     uint64_t tasks;        /* drawn */
     uint64_t tokens, over; /* of the packed file; rows with too many */
