@@ -50,6 +50,18 @@ static bool read_id(const char *id, uint64_t *seed, uint64_t *task)
     return true;
 }
 
+static void count_graph(Checking *c, Arena *scratch, const Graph *graph)
+{
+    Buf text = {0};
+    uint32_t found;
+    graph_print(graph_normal(scratch, graph), &text);
+    Str hash = str_from(
+        str_format(c->arena, "g%016llx", (unsigned long long)hash64(text.at, text.len)));
+    c->check->graphs += !map_get(&c->seen, hash, &found);
+    map_put(c->arena, &c->seen, hash, 1);
+    buf_free(&text);
+}
+
 static void compare_task(Checking *c, const char *id)
 {
     uint64_t seed, number;
@@ -70,6 +82,7 @@ static void compare_task(Checking *c, const char *id)
         RowsNear near = rows_near(&scratch, c->suites, &task);
         c->check->near_graph += near == NEAR_GRAPH;
         c->check->near_words += near == NEAR_WORDS;
+        count_graph(c, &scratch, task.read->graph);
     }
     arena_drop(&scratch);
 }

@@ -106,3 +106,28 @@ T_TEST(words_of_a_suite_are_recognised)
     arena_drop(&suites.arena);
     arena_drop(&arena);
 }
+
+/* Rows do not run out: nearly every task has a graph of its own, however many are drawn. */
+T_TEST(drawn_graphs_are_distinct)
+{
+    Arena keep = {0};
+    Map seen = {0};
+    uint32_t drawn = 0, distinct = 0, found;
+    for (uint64_t number = 90000; number < 93000; number++) {
+        Arena arena = {0};
+        RowsTask task = {.number = number};
+        bool differs;
+        if (rows_draw(&arena, 1, number, &task, &differs)) {
+            Buf text = {0};
+            graph_print(graph_normal(&arena, task.read->graph), &text);
+            drawn++;
+            distinct += !map_get(&seen, buf_view(&text), &found);
+            map_put(&keep, &seen, str_copy(&keep, buf_view(&text)), 1);
+            buf_free(&text);
+        }
+        arena_drop(&arena);
+    }
+    CHECK_MSG(drawn > 2800, "%u", drawn);
+    CHECK_MSG(distinct * 1000 >= drawn * 999, "%u of %u", distinct, drawn);
+    arena_drop(&keep);
+}
