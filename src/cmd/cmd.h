@@ -124,6 +124,7 @@ int cmd_plan(int argc, char **argv);
 int cmd_prompt(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
 int cmd_task(int argc, char **argv);
 int cmd_train(int argc, char **argv);
 

@@ -83,9 +83,7 @@ static int no_such_command(const CmdRow *rows, const char *typed)
         names[count++] = row->name;
     const char *near = cmd_nearest(typed, names, count);
     fprintf(stderr, "acraft: no command '%s'", typed);
-    if (!strcmp(typed, "serve"))
-        fprintf(stderr, "; 'judge --serve PORT' and 'report --serve' are servers");
-    else if (near)
+    if (near)
         fprintf(stderr, "; did you mean '%s'?", near);
     fprintf(stderr, "\nacraft --help lists the commands\n");
     return CMD_USAGE;

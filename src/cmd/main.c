@@ -24,6 +24,7 @@ static const CmdRow rows[] = {
     {"data", "make training rows of which every program was run", cmd_data},
     {"train", "train the language model on rows or packed tokens", cmd_train},
     {"judge", "verdicts and rewards for answers, line by line", cmd_judge},
+    {"serve", "the local model behind an OpenAI-compatible address", cmd_serve},
     {"report", "stored results as a page, or served live", cmd_report},
     {"run", "run a kernel on simulated cores", cmd_run},
     {"diff", "two versions of a kernel: time, cost per line, findings", cmd_diff},

@@ -202,3 +202,13 @@ bool local_open(Arena *arena, const LocalSpec *spec, Generator *g, Diag *diag)
     *g = (Generator){.name = l->name, .self = l, .ask = ask, .close = close_local};
     return true;
 }
+
+void local_sampling(Generator *generator, const LocalSampling *sampling)
+{
+    LocalSpec *spec = &((Local *)generator->self)->spec;
+    spec->temperature = sampling->temperature;
+    spec->top_p = sampling->top_p;
+    spec->likely_first = sampling->likely_first;
+    spec->most = sampling->most;
+    spec->seed = sampling->seed;
+}

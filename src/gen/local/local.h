@@ -29,6 +29,15 @@ typedef struct LocalSpec {
  * generator may be opened before a fork. False: a file is missing or damaged; diag says which. */
 bool local_open(Arena *arena, const LocalSpec *spec, Generator *generator, Diag *diag);
 
+/* How the questions after it are answered, as the fields of LocalSpec. The generator is one of local_open. */
+typedef struct LocalSampling {
+    double temperature, top_p;
+    bool likely_first;
+    uint32_t most;
+    uint64_t seed;
+} LocalSampling;
+void local_sampling(Generator *generator, const LocalSampling *sampling);
+
 /* What a score is compared with; both have seen the same rows. `rows`: training rows (JSON Lines), of which
  * those to write are taken. */
 typedef struct BaselineSpec {
