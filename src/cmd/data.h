@@ -9,6 +9,7 @@ typedef struct ScoreArgs {
     const char *gen, *weights, *from, *tokenizer, *keep;
     int64_t samples, tasks, turns;
     double temperature;
+    const char *decode;
     bool no_mask;
 } ScoreArgs;
 

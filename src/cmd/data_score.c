@@ -8,13 +8,19 @@
 static bool open_generator(Arena *arena, const CmdArgs *args, const ScoreArgs *a, Generator *g,
                            Diag *diag)
 {
+    LocalDecode decode = a->no_mask ? LOCAL_FREE : LOCAL_AGAIN;
     BaselineSpec baseline = {a->from, a->tokenizer, (uint64_t)args->seed};
     LocalSpec local = {.weights = a->weights,
                        .tokenizer = a->tokenizer,
                        .temperature = a->temperature,
-                       .chip = a->no_mask ? NULL : npu_chip_find(str_from(args->chip)),
+                       .chip = npu_chip_find(str_from(args->chip)),
                        .threads = 1,
                        .seed = (uint64_t)args->seed};
+    if (a->decode && !local_decode_find(a->decode, &decode)) {
+        fprintf(stderr, "acraft data score: --decode is free, mask, lines or again\n");
+        return false;
+    }
+    local.decode = decode;
     bool ngram = !strcmp(a->gen, "5-gram"), nearest = !strcmp(a->gen, "nearest");
     bool file = !strcmp(a->gen, "file");
     if (ngram || nearest || file) {

@@ -104,10 +104,17 @@ static bool open_local(Arena *arena, const GenOptions *o, const char *chip, Gene
     const char *home = cmd_home(arena);
     if (!given && home)
         given = path_join(arena, home, "weights/model.safetensors");
+    LocalDecode decode = o->no_mask ? LOCAL_FREE : LOCAL_AGAIN;
+    if (o->decode && !local_decode_find(o->decode, &decode)) {
+        diag_error(diag, "M011", (Span){0}, "--decode is free, mask, lines or again, not '%s'",
+                   o->decode);
+        return false;
+    }
     LocalSpec spec = {.weights = given ? given : "weights/model.safetensors",
                       .temperature = isnan(o->temperature) ? 0.7 : o->temperature,
                       .likely_first = isnan(o->temperature),
-                      .chip = o->no_mask ? NULL : npu_chip_find(str_from(chip)),
+                      .decode = decode,
+                      .chip = npu_chip_find(str_from(chip)),
                       .top_p = isnan(o->top_p) ? 0.95 : o->top_p,
                       .most = o->max_tokens > 0 ? (uint32_t)o->max_tokens : 0,
                       .seed = o->gen_seed > 0 ? (uint64_t)o->gen_seed : 0};
@@ -137,6 +144,8 @@ const char *gen_settings(Arena *arena, const GenOptions *o)
     Buf out = {0};
     if (o->no_mask)
         buf_puts(&out, ", \"mask\": false");
+    if (o->decode)
+        buf_printf(&out, ", \"decode\": \"%s\"", o->decode);
     if (!isnan(o->temperature))
         buf_printf(&out, ", \"temperature\": %g", o->temperature);
     if (!isnan(o->top_p))

@@ -30,6 +30,10 @@ uint32_t craft_variant_count(const CraftFile *file);
  * error that several variants share is said once. */
 IrProgram *craft_program(Arena *arena, const CraftFile *file, uint32_t variant, Diag *diag);
 
+/* Whether the front end finds no fault with whole lines that begin a program: what a program needs
+ * besides (its host function, launches, kernels that are launched) may still come. */
+bool craft_check_beginning(Arena *arena, Str text, Diag *diag);
+
 /* The canonical spelling. False when the file has syntax errors. */
 bool craft_format(const CraftFile *file, Buf *out);
 

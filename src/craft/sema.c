@@ -199,7 +199,8 @@ static void check_version(Sema *s)
                    version ? "this is Craft 1" : "the file does not say 'craft = 1' first");
         return;
     }
-    sema_error(s, VERSION, first_line, "the first line is: craft = 1", "the file is empty");
+    if (!s->unfinished)
+        sema_error(s, VERSION, first_line, "the first line is: craft = 1", "the file is empty");
 }
 
 /* ---- functions ---- */
@@ -298,6 +299,15 @@ static uint32_t find_host(Sema *s)
     return host;
 }
 
+/* The host function of a beginning; UINT32_MAX: it is not there yet. */
+static uint32_t first_host(const Sema *s)
+{
+    for (uint32_t i = 0; i < s->symbols.len; i++)
+        if (s->symbols.at[i].kind == SYM_DEF && s->symbols.at[i].role == DEF_HOST)
+            return i;
+    return UINT32_MAX;
+}
+
 static void check_launched(Sema *s, uint32_t host)
 {
     for (uint32_t i = 0; i < s->symbols.len; i++) {
@@ -369,7 +379,7 @@ static void build(Sema *s, uint32_t variant)
     s->stage = s->role = -1;
     for (uint32_t i = 0; i < s->file->stmts.len; i++)
         declaration(s, s->file->stmts.at[i], &variant);
-    uint32_t host = find_host(s);
+    uint32_t host = s->unfinished ? first_host(s) : find_host(s);
     if (host == UINT32_MAX)
         return;
     s->ir->name = str_dup(s->arena, s->symbols.at[host].name);
@@ -377,6 +387,8 @@ static void build(Sema *s, uint32_t variant)
     for (uint32_t i = 0; i < s->symbols.len && !s->stopped; i++)
         if (s->symbols.at[i].kind == SYM_DEF && s->symbols.at[i].kernel)
             sema_kernel_body(s, i);
+    if (s->unfinished)
+        return;
     check_launched(s, host);
     check_dims(s);
 }
@@ -394,6 +406,19 @@ static void count_cores(IrProgram *ir)
     for (uint32_t i = 0; both && i < ir->exprs.len; i++)
         if (ir->exprs.at[i].op == IR_E_CHIP && ir->exprs.at[i].of.fact == IR_CHIP_CORES)
             ir->exprs.at[i].of.fact = IR_CHIP_CUBE_CORES;
+}
+
+bool craft_check_beginning(Arena *arena, Str text, Diag *diag)
+{
+    CraftFile *file = craft_read(arena, "beginning", text, diag);
+    if (!file || file->broken || !diag_ok(diag))
+        return false;
+    for (uint32_t v = 0; v < craft_variant_count(file) && diag_ok(diag); v++) {
+        Sema s = {.arena = arena, .diag = diag, .file = file, .unfinished = true};
+        s.ir = ir_program_new(arena, "", file->name);
+        build(&s, v);
+    }
+    return diag_ok(diag);
 }
 
 IrProgram *craft_program(Arena *arena, const CraftFile *file, uint32_t variant, Diag *diag)

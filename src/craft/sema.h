@@ -141,6 +141,7 @@ typedef struct Sema {
     uint32_t stmt_depth;
     uint32_t names_made;
     uint32_t steps;
+    bool unfinished;       /* the file is the beginning of one: what is missing may come */
     bool stopped;          /* too large: said, and nothing more is done */
     VEC(uint32_t) present; /* optional host tensors known to be there */
 } Sema;

@@ -475,6 +475,8 @@ bool sema_host_stmt(Sema *s, const AstStmt *stmt)
         e->a->a->kind != EX_NAME)
         return false;
     Symbol *sym = sema_find_def(s, e->a->a->text);
+    if (!sym && s->unfinished) /* the kernel may follow */
+        return true;
     if (!sym || sym->role != DEF_KERNEL) {
         sema_error(s, NAME, e->a->a->at,
                    sym ? "only @kernel functions are launched"
@@ -519,7 +521,7 @@ void sema_host(Sema *s, uint32_t symbol)
     s->block = &body;
     sema_stmts(s, &def->body);
     s->ir->host = body;
-    if (!s->errors && !launches(s->ir, &body))
+    if (!s->errors && !s->unfinished && !launches(s->ir, &body))
         sema_error(s, NO_LAUNCH, def->name_at,
                    "every path of the host function ends in kernel[cores](args)",
                    "a path through '%.*s' launches nothing", STR_ARG(def->name));

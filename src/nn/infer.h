@@ -55,6 +55,24 @@ typedef struct NnSampling {
 uint32_t nn_sample(const float *logits, uint32_t vocab, const NnSampling *sampling,
                    const uint64_t *allowed, uint64_t seed, uint64_t stream, uint64_t index);
 
+typedef struct NnSample {
+    uint32_t *tokens;
+    uint32_t count;
+    bool stopped; /* by a stop token, not by length */
+} NnSample;
+
+/* Where a sample goes on: the first `keep` tokens of it stay, `token` follows, or it ends. */
+typedef struct NnNext {
+    uint32_t keep, token;
+    bool stop;
+} NnNext;
+/* Chooses tokens in the place of nn_sample, for decoders that know more than the logits: which tokens may
+ * come, and that some of those before were wrong. */
+typedef struct NnGuide {
+    void *context;
+    NnNext (*next)(void *context, uint32_t slot, const NnSample *sample, const float *logits);
+} NnGuide;
+
 typedef struct NnGenerate {
     const uint32_t *prompt;
     uint32_t prompt_count;
@@ -64,12 +82,9 @@ typedef struct NnGenerate {
     uint32_t stop_count;
     NnSampling sampling;
     uint64_t seed;
+    const NnGuide *guide; /* NULL: none; it draws, so that `sampling` is its own */
+    uint32_t most_steps;  /* that a guide may take for a sample; 0: `most` */
 } NnGenerate;
-typedef struct NnSample {
-    uint32_t *tokens;
-    uint32_t count;
-    bool stopped; /* by a stop token, not by length */
-} NnSample;
 /* Samples from slots 0 .. samples-1, decoded together; false as nn_session_run. */
 bool nn_generate(Arena *arena, NnSession *session, const NnGenerate *job, NnSample *samples);
 

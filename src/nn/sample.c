@@ -102,21 +102,34 @@ static bool is_stop(const NnGenerate *job, uint32_t token)
     return false;
 }
 
-/* Draws the next token of every sample that goes on; the rows of the next step. */
-static uint32_t draw_all(const NnGenerate *job, uint32_t vocab, const float *logits, NnRow *rows,
-                         uint32_t count, NnSample *samples)
+static NnNext draw_next(const NnGenerate *job, uint32_t vocab, const float *logits, uint32_t slot,
+                        const NnSample *sample)
 {
-    uint32_t going = 0;
+    if (job->guide)
+        return job->guide->next(job->guide->context, slot, sample, logits);
+    uint32_t token = nn_sample(logits, vocab, &job->sampling, NULL, job->seed, slot, sample->count);
+    return (NnNext){sample->count, token, token == UINT32_MAX || is_stop(job, token)};
+}
+
+/* Draws the next token of every sample that goes on; the rows of the next step. */
+static uint32_t draw_all(const NnGenerate *job, NnSession *session, const float *logits,
+                         NnRow *rows, uint32_t count, NnSample *samples)
+{
+    uint32_t going = 0, vocab = nn_session_config(session)->vocab;
     for (uint32_t i = 0; i < count; i++) {
-        NnSample *out = &samples[rows[i].slot];
-        uint32_t token = nn_sample(logits + (size_t)i * vocab, vocab, &job->sampling, NULL,
-                                   job->seed, rows[i].slot, out->count);
-        out->stopped = token == UINT32_MAX || is_stop(job, token);
-        if (out->stopped)
+        uint32_t slot = rows[i].slot;
+        NnSample *out = &samples[slot];
+        NnNext next = draw_next(job, vocab, logits + (size_t)i * vocab, slot, out);
+        if (next.keep < out->count) {
+            out->count = next.keep;
+            nn_session_rewind(session, slot, job->prompt_count + next.keep);
+        }
+        out->stopped = next.stop;
+        if (next.stop)
             continue;
-        out->tokens[out->count++] = token;
+        out->tokens[out->count++] = next.token;
         if (out->count < job->most)
-            rows[going++] = (NnRow){rows[i].slot, token, true};
+            rows[going++] = (NnRow){slot, next.token, true};
     }
     return going;
 }
@@ -135,8 +148,13 @@ bool nn_generate(Arena *arena, NnSession *session, const NnGenerate *job, NnSamp
         for (uint32_t k = 0; i && k < vocab; k++)
             logits[(size_t)i * vocab + k] = logits[k];
     }
-    while (ok && job->most && (count = draw_all(job, vocab, logits, rows, count, samples)))
+    uint32_t steps = job->guide && job->most_steps ? job->most_steps : job->most;
+    for (uint32_t step = 0; ok && step < steps; step++) {
+        count = draw_all(job, session, logits, rows, count, samples);
+        if (!count)
+            break;
         ok = nn_session_run(session, rows, count, logits);
+    }
     nn_floats_free(logits);
     return ok;
 }

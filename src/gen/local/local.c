@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "craft/craft.h"
+#include "gen/local/guide.h"
 #include "gen/prompt/prompt.h"
 #include "ir/prove.h"
 #include "lower/lower.h"
@@ -11,7 +12,7 @@
 #include <math.h>
 #include <time.h>
 
-enum { TOGETHER = 16, LEAST_ANSWER = 32, AGAIN = 8, AGAIN_SEED = 500 };
+enum { TOGETHER = 16, LEAST_ANSWER = 32, AGAIN = 8, AGAIN_SEED = 500, STEPS_EACH = 3 };
 #define AGAIN_TEMPERATURE 0.7
 
 typedef struct Local {
@@ -20,6 +21,7 @@ typedef struct Local {
     Bpe *bpe;
     NnPool *pool;       /* from the first question on */
     NnSession *session; /* likewise */
+    Guide *guide;       /* likewise; NULL: answers are drawn freely */
     const char *name;
     uint32_t end;
     bool has_end;
@@ -69,6 +71,12 @@ static bool draw(Local *l, Arena *arena, const Question *q, uint32_t count, NnSa
                       .stop_count = l->has_end,
                       .sampling = {.temperature = q->temperature, .top_p = l->spec.top_p},
                       .seed = q->seed};
+    GuideJob guided = {l->spec.decode >= LOCAL_LINES ? GUIDE_LINES : GUIDE_MASK, job.sampling,
+                       q->seed};
+    if (l->guide) {
+        job.guide = guide_begin(l->guide, &guided);
+        job.most_steps = STEPS_EACH * job.most;
+    }
     return nn_generate(arena, l->session, &job, samples);
 }
 
@@ -127,7 +135,8 @@ static void answer(Local *l, Arena *arena, const Question *q, ChatReply *replies
         reply->usage.completion = samples[i].count;
         vec_push(arena, &reply->choices, choice_of(l, arena, &samples[i]));
     }
-    for (uint32_t i = 0; ok && l->spec.chip && i < count; i++) {
+    bool again = l->spec.decode >= LOCAL_AGAIN && l->spec.chip;
+    for (uint32_t i = 0; ok && again && i < count; i++) {
         Question other = {q->ids, q->seed + 17 * (uint64_t)i, q->temperature};
         if (!passes(l, replies[i].choices.at[0].text))
             draw_again(l, arena, &other, &replies[i]);
@@ -145,6 +154,11 @@ static bool ask(void *self, Arena *arena, const ChatAsk *asks, uint32_t count, C
         l->pool = nn_pool_open(l->spec.threads);
         l->session = nn_session_open(l->model, l->pool, TOGETHER,
                                      nn_infer_config(l->model)->context);
+        if (l->spec.decode > LOCAL_FREE && l->has_end)
+            l->guide = guide_open(&(GuideSpec){.bpe = l->bpe,
+                                               .vocab = nn_infer_config(l->model)->vocab,
+                                               .end = l->end,
+                                               .slots = TOGETHER});
     }
     Str *prompt = arena_array(arena, Str, count + 1);
     for (uint32_t i = 0; i < count; i++)
@@ -165,12 +179,25 @@ static bool ask(void *self, Arena *arena, const ChatAsk *asks, uint32_t count, C
 static void close_local(void *self)
 {
     Local *l = self;
+    guide_close(l->guide);
     if (l->session)
         nn_session_close(l->session);
     if (l->pool)
         nn_pool_close(l->pool);
     nn_infer_close(l->model);
     bpe_close(l->bpe);
+}
+
+const char *const local_decode_names[] = {"free", "mask", "lines", "again", NULL};
+
+bool local_decode_find(const char *name, LocalDecode *decode)
+{
+    for (uint32_t i = 0; local_decode_names[i]; i++)
+        if (str_is(str_from(name), local_decode_names[i])) {
+            *decode = (LocalDecode)i;
+            return true;
+        }
+    return false;
 }
 
 bool local_open(Arena *arena, const LocalSpec *spec, Generator *g, Diag *diag)

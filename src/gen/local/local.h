@@ -9,17 +9,28 @@
 #include "gen/chat.h"
 #include "npu/npu.h"
 
+/* How much is known while an answer is drawn; each knows what those before it know. */
+typedef enum LocalDecode {
+    LOCAL_FREE,  /* nothing */
+    LOCAL_MASK,  /* which tokens may come (guide.h) */
+    LOCAL_LINES, /* lines that the front end refuses are drawn again */
+    LOCAL_AGAIN, /* answers that do not check, prove and lower are drawn again */
+} LocalDecode;
+extern const char *const local_decode_names[]; /* "free", "mask", "lines", "again", NULL */
+/* False: none of these names. */
+bool local_decode_find(const char *name, LocalDecode *decode);
+
 typedef struct LocalSpec {
     const char
         *weights; /* a checkpoint: a safetensors file, or a directory as transformers writes it */
     const char *tokenizer; /* NULL: tokenizer.json beside the weights */
     double temperature;    /* 0: always the most likely token */
     bool likely_first;     /* sample 0 is the most likely answer, whatever the temperature is */
-    const NpuChip
-        *chip;    /* answers whose program this chip's checker refuses are drawn again; NULL: not */
-    double top_p; /* 0 or 1: all tokens */
-    uint32_t most;    /* tokens of an answer; 0: what the context leaves */
-    uint32_t threads; /* 0: one for each processor */
+    LocalDecode decode;
+    const NpuChip *chip; /* whose checker decides what is drawn again */
+    double top_p;        /* 0 or 1: all tokens */
+    uint32_t most;       /* tokens of an answer; 0: what the context leaves */
+    uint32_t threads;    /* 0: one for each processor */
     uint64_t seed;
 } LocalSpec;
 
