@@ -223,20 +223,31 @@ static bool open_curve(Run *r, Diag *diag)
     return r->curve || !ok ? ok : fail_run(diag, strerror(errno));
 }
 
-static void write_line(Run *r, double loss, double norm, double rate, double held_out)
+/* What a line of the curve says; numbers that are not finite are left out. */
+typedef struct CurveLine {
+    double loss, norm, rate, held_out;
+    double margin, preferred; /* of pairs: the mean of z, the share of them above 0 */
+} CurveLine;
+
+static void put_number(Buf *line, const char *name, double value)
+{
+    if (isnan(value))
+        return;
+    buf_printf(line, ", \"%s\": ", name);
+    buf_json_double(line, value);
+}
+
+static void write_line(Run *r, const CurveLine *c)
 {
     Buf line = {0};
     double seconds = now() - r->started;
-    buf_printf(&line, "{\"step\": %llu, \"loss\": ", (unsigned long long)r->step);
-    buf_json_double(&line, loss);
-    buf_puts(&line, ", \"norm\": ");
-    buf_json_double(&line, norm);
-    buf_puts(&line, ", \"rate\": ");
-    buf_json_double(&line, rate);
-    if (!isnan(held_out)) {
-        buf_puts(&line, ", \"held_out\": ");
-        buf_json_double(&line, held_out);
-    }
+    buf_printf(&line, "{\"step\": %llu", (unsigned long long)r->step);
+    put_number(&line, "loss", c->loss);
+    put_number(&line, "norm", c->norm);
+    put_number(&line, "rate", c->rate);
+    put_number(&line, "margin", c->margin);
+    put_number(&line, "preferred", c->preferred);
+    put_number(&line, "held_out", c->held_out);
     buf_printf(&line, ", \"seconds\": %.3f, \"tokens_per_second\": %.0f}", seconds,
                seconds > 0 ? (double)r->tokens_seen / seconds : 0);
     fprintf(r->curve, "%.*s\n", STR_ARG(buf_view(&line)));
@@ -246,11 +257,11 @@ static void write_line(Run *r, double loss, double norm, double rate, double hel
     buf_free(&line);
 }
 
-static bool take_step(Run *r, Diag *diag)
+/* The gradients of a step over windows; how many tokens are learnt. */
+static uint64_t learn_windows(Run *r, uint64_t step)
 {
     const NnTraining *t = r->t;
-    uint64_t step = r->step + 1, learnt = 0;
-    double rate = nn_train_rate(t, step), held_out = NAN;
+    uint64_t learnt = 0;
     for (uint32_t part = 0; part < t->accumulate; part++)
         learnt += fill_batch(r, step, part);
     for (uint32_t part = 0; part < t->accumulate && learnt; part++) {
@@ -258,6 +269,34 @@ static bool take_step(Run *r, Diag *diag)
             fill_batch(r, step, part);
         t->device->learn(r->device, r->tokens, r->targets, 1.0f / (float)learnt);
     }
+    return learnt;
+}
+
+/* The gradients of a step over pairs, and their mean loss. */
+static void learn_pairs(Run *r, uint64_t step, CurveLine *line)
+{
+    const NnTraining *t = r->t;
+    uint64_t count = t->pairs->all.len, first = (step - 1) * t->batch;
+    line->loss = line->margin = line->preferred = 0;
+    for (uint64_t i = first; i < first + t->batch; i++) {
+        const NnPair *pair = &t->pairs->all.at[shuffled(i % count, count, t->seed, i / count)];
+        NnPairLoss loss = nn_pair_learn(t->pairs, pair, t->device, r->device, 1.0 / t->batch);
+        line->loss += loss.loss / t->batch;
+        line->margin += loss.margin / t->batch;
+        line->preferred += (double)(loss.margin > 0) / t->batch;
+    }
+}
+
+static bool take_step(Run *r, Diag *diag)
+{
+    const NnTraining *t = r->t;
+    uint64_t step = r->step + 1, learnt = 0;
+    double rate = nn_train_rate(t, step);
+    CurveLine line = {.rate = rate, .held_out = NAN, .margin = NAN, .preferred = NAN};
+    if (t->pairs)
+        learn_pairs(r, step, &line);
+    else
+        learnt = learn_windows(r, step);
     NnDeviceStep s = {rate,          t->adam.beta1, t->adam.beta2, t->adam.eps,
                       t->adam.decay, t->clip,       step};
     NnDeviceResult result = {0};
@@ -268,8 +307,11 @@ static bool take_step(Run *r, Diag *diag)
     if (!isfinite(result.loss) || !isfinite(result.norm))
         return fail_run(diag, "the loss is not a number any more; try a lower rate");
     if (t->held_out && t->evaluate_every && (step % t->evaluate_every == 0 || step == t->steps))
-        held_out = evaluate(r);
-    write_line(r, learnt ? result.loss / (double)learnt : 0, result.norm, rate, held_out);
+        line.held_out = evaluate(r);
+    if (!t->pairs)
+        line.loss = learnt ? result.loss / (double)learnt : 0;
+    line.norm = result.norm;
+    write_line(r, &line);
     return true;
 }
 
@@ -297,7 +339,9 @@ static bool check_data(const NnTraining *t, const NnModel *model, Diag *diag)
                 return fail_run(diag, "the data hold a token outside the model's vocabulary");
     if (!t->batch || !t->accumulate || !t->seq || t->seq > model->table.config.context)
         return fail_run(diag, "batch and accumulate are at least 1, seq at most the context");
-    if (t->data->count <= t->seq)
+    if (t->pairs && t->held_out)
+        return fail_run(diag, "pairs have no held-out loss; score the result");
+    if (t->data && t->data->count <= t->seq)
         return fail_run(diag, "the data are shorter than one sequence");
     return true;
 }
@@ -308,16 +352,21 @@ static bool open_run(Run *r, Diag *diag)
     char why[512] = "";
     size_t rows = (size_t)t->batch * t->seq;
     NnDeviceModel shape = nn_device_model(&r->arena, &r->model->table);
-    r->windows = find_windows(&r->arena, t->data, t->seq);
+    if (t->data)
+        r->windows = find_windows(&r->arena, t->data, t->seq);
     if (t->held_out)
         r->held_out = find_windows(&r->arena, t->held_out, t->seq);
     r->tokens = heap_alloc(2 * rows * sizeof *r->tokens);
     r->targets = r->tokens + rows;
     r->scratch = nn_floats_new(r->model->table.total);
-    r->device = t->device->open(&shape, t->batch, t->seq, why, sizeof why);
+    r->device = t->device->open(&shape, t->pairs ? 1 : t->batch, t->seq, why, sizeof why);
     if (!r->device) {
         diag_error(diag, "N006", (Span){0}, "device %s: %s", t->device->name, why);
         return false;
+    }
+    if (t->pairs) {
+        t->device->put(r->device, NN_WEIGHTS, r->model->weights);
+        nn_pairs_refer(t->pairs, t->device, r->device);
     }
     return file_make_dirs(t->dir, diag) && restore(r, diag) && open_curve(r, diag);
 }
