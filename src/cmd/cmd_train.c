@@ -1,22 +1,14 @@
-/* acraft train: trains the language model; `sft` is what there is so far, with `tokenizer` and `pack`
- * to prepare its data. */
-#include "cmd/cmd.h"
+/* acraft train: trains the language model (`sft`; `rft` and `dpo` on its own judged answers), with `tokenizer` and
+ * `pack` to prepare its data. */
+#include "cmd/train.h"
 
 #include "nn/checkpoint.h"
 #include "nn/infer.h"
-#include "nn/trainer.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct TrainArgs {
-    const char *data, *held_out, *tokenizer, *out, *start, *device, *int8;
-    int64_t layers, width, heads, kv_heads, head_dim, ffn, context, vocab;
-    int64_t batch, seq, accumulate, steps, warmup, save_every, evaluate_every;
-    double rate, last_rate, decay, clip;
-} TrainArgs;
-
-static bool in_range(const char *name, int64_t value, int64_t least, int64_t most)
+bool train_in_range(const char *name, int64_t value, int64_t least, int64_t most)
 {
     if (value >= least && value <= most)
         return true;
@@ -36,16 +28,21 @@ static bool in_interval(const char *name, double value, double least, double mos
 static bool numbers_are_right(const TrainArgs *a)
 {
     const int64_t most = 1 << 24;
-    bool ok = in_range("batch", a->batch, 1, 65536) && in_range("seq", a->seq, 1, most) &&
-              in_range("accumulate", a->accumulate, 1, 65536) &&
-              in_range("steps", a->steps, 1, (int64_t)1 << 40) &&
-              in_range("warmup", a->warmup, 0, a->steps) &&
-              in_range("save-every", a->save_every, 0, (int64_t)1 << 40) &&
-              in_range("evaluate-every", a->evaluate_every, 0, (int64_t)1 << 40) &&
-              in_range("layers", a->layers, 1, 1024) && in_range("width", a->width, 1, 1 << 20) &&
-              in_range("heads", a->heads, 1, 4096) && in_range("kv-heads", a->kv_heads, 1, 4096) &&
-              in_range("head-dim", a->head_dim, 2, 1024) && in_range("ffn", a->ffn, 1, 1 << 20) &&
-              in_range("context", a->context, 1, most) && in_range("vocab", a->vocab, 1, 1 << 20);
+    bool ok = train_in_range("batch", a->batch, 1, 65536) &&
+              train_in_range("seq", a->seq, 1, most) &&
+              train_in_range("accumulate", a->accumulate, 1, 65536) &&
+              train_in_range("steps", a->steps, 1, (int64_t)1 << 40) &&
+              train_in_range("warmup", a->warmup, 0, a->steps) &&
+              train_in_range("save-every", a->save_every, 0, (int64_t)1 << 40) &&
+              train_in_range("evaluate-every", a->evaluate_every, 0, (int64_t)1 << 40) &&
+              train_in_range("layers", a->layers, 1, 1024) &&
+              train_in_range("width", a->width, 1, 1 << 20) &&
+              train_in_range("heads", a->heads, 1, 4096) &&
+              train_in_range("kv-heads", a->kv_heads, 1, 4096) &&
+              train_in_range("head-dim", a->head_dim, 2, 1024) &&
+              train_in_range("ffn", a->ffn, 1, 1 << 20) &&
+              train_in_range("context", a->context, 1, most) &&
+              train_in_range("vocab", a->vocab, 1, 1 << 20);
     if (!ok)
         return false;
     return in_interval("rate", a->rate, 1e-12, 10) &&
@@ -92,30 +89,21 @@ static bool first_model(CmdArgs *args, const TrainArgs *a, const Bpe *bpe, NnMod
     return true;
 }
 
-static bool write_int8(const TrainArgs *a, const NnModel *model, Diag *diag)
+bool train_write_int8(const char *path, const NnModel *model, Diag *diag)
 {
-    if (!a->int8)
+    if (!path)
         return true;
     NnInfer *infer = nn_infer_make(model);
-    bool ok = nn_infer_save(infer, a->int8, diag);
+    bool ok = nn_infer_save(infer, path, diag);
     nn_infer_close(infer);
     return ok;
 }
 
-static bool train_sft(CmdArgs *args, const TrainArgs *a, const Bpe *bpe, const NnDevice *device,
-                      Diag *diag)
+NnTraining train_spec(const CmdArgs *args, const TrainArgs *a, const NnDevice *device,
+                      const char *dir)
 {
-    NnData data, held_out;
-    NnModel model;
-    bool ok = nn_data_read(&args->arena, a->data, bpe, &data, diag) &&
-              (!a->held_out || nn_data_read(&args->arena, a->held_out, bpe, &held_out, diag)) &&
-              first_model(args, a, bpe, &model, diag);
-    if (!ok)
-        return false;
     NnTraining t = {.device = device,
-                    .data = &data,
-                    .held_out = a->held_out ? &held_out : NULL,
-                    .dir = a->out,
+                    .dir = dir,
                     .batch = (uint32_t)a->batch,
                     .seq = (uint32_t)a->seq,
                     .accumulate = (uint32_t)a->accumulate,
@@ -130,20 +118,68 @@ static bool train_sft(CmdArgs *args, const TrainArgs *a, const Bpe *bpe, const N
                     .report = print_line};
     t.adam.rate = a->rate;
     t.adam.decay = a->decay;
-    ok = nn_train(&t, &model, diag) && write_int8(a, &model, diag);
+    return t;
+}
+
+static bool train_sft(CmdArgs *args, const TrainArgs *a, const Bpe *bpe, const NnDevice *device,
+                      Diag *diag)
+{
+    NnData data, held_out;
+    NnModel model;
+    bool ok = nn_data_read(&args->arena, a->data, bpe, &data, diag) &&
+              (!a->held_out || nn_data_read(&args->arena, a->held_out, bpe, &held_out, diag)) &&
+              first_model(args, a, bpe, &model, diag);
+    if (!ok)
+        return false;
+    NnTraining t = train_spec(args, a, device, a->out);
+    t.data = &data;
+    t.held_out = a->held_out ? &held_out : NULL;
+    ok = nn_train(&t, &model, diag) && train_write_int8(a->int8, &model, diag);
     nn_close(&model);
     return ok;
 }
 
-static int run_sft(CmdArgs *args, const TrainArgs *a, const Bpe *bpe, Diag *diag)
+/* The model is that of --start even where a run goes on: the others are compared with it. */
+static int run_dpo(CmdArgs *args, const TrainArgs *a, const Bpe *bpe, const NnDevice *device,
+                   Diag *diag)
 {
+    NnPairs pairs;
+    NnModel model;
+    if (!a->start || !bpe || a->held_out) {
+        fprintf(stderr, "acraft train dpo: needs --start CHECKPOINT and --tokenizer FILE, and has "
+                        "no --held-out\n");
+        return CMD_USAGE;
+    }
+    if (!in_interval("beta", a->beta, 1e-6, 100) || !in_interval("nll", a->nll, 0, 100))
+        return CMD_USAGE;
+    if (!nn_pairs_read(&args->arena, a->data, bpe, (uint32_t)a->seq, &pairs, diag) ||
+        !nn_checkpoint_load(&args->arena, a->start, &model, diag))
+        return cmd_say(diag, CMD_USAGE);
+    pairs.beta = a->beta;
+    pairs.nll = a->nll;
+    fprintf(stderr, "%u pairs, %llu longer than %lld tokens\n", pairs.all.len,
+            (unsigned long long)pairs.dropped, (long long)a->seq);
+    NnTraining t = train_spec(args, a, device, a->out);
+    t.pairs = &pairs;
+    bool ok = nn_train(&t, &model, diag) && train_write_int8(a->int8, &model, diag);
+    nn_close(&model);
+    return ok ? CMD_OK : cmd_say(diag, CMD_USAGE);
+}
+
+static int run_training(CmdArgs *args, const TrainArgs *a, const Bpe *bpe, Diag *diag)
+{
+    const char *what = args->words[0];
     if (!a->out) {
-        fprintf(stderr, "acraft train sft: say with -o in which directory the run lives\n");
+        fprintf(stderr, "acraft train %s: say with -o in which directory the run lives\n", what);
         return CMD_USAGE;
     }
     const NnDevice *device = nn_device_find(a->device, diag);
     if (!device)
         return cmd_say(diag, CMD_LACKS);
+    if (!strcmp(what, "dpo"))
+        return run_dpo(args, a, bpe, device, diag);
+    if (!strcmp(what, "rft"))
+        return train_rft(args, a, bpe, device, diag);
     return train_sft(args, a, bpe, device, diag) ? CMD_OK : cmd_say(diag, CMD_USAGE);
 }
 
@@ -188,12 +224,13 @@ static int run_train(CmdArgs *args, TrainArgs *a)
 {
     Diag diag = diag_make(&args->arena, args->words[1], STR(""));
     const char *what = args->words[0];
-    if (!strcmp(what, "rft") || !strcmp(what, "dpo") || !strcmp(what, "grpo")) {
-        fprintf(stderr, "acraft train: '%s' is not there yet; sft is\n", what);
+    if (!strcmp(what, "grpo")) {
+        fprintf(stderr, "acraft train: 'grpo' is not there yet; sft, rft and dpo are\n");
         return CMD_LACKS;
     }
-    if (strcmp(what, "sft") && strcmp(what, "tokenizer") && strcmp(what, "pack")) {
-        fprintf(stderr, "acraft train: '%s' is none of sft, tokenizer, pack\n", what);
+    if (strcmp(what, "sft") && strcmp(what, "rft") && strcmp(what, "dpo") &&
+        strcmp(what, "tokenizer") && strcmp(what, "pack")) {
+        fprintf(stderr, "acraft train: '%s' is none of sft, rft, dpo, tokenizer, pack\n", what);
         return CMD_USAGE;
     }
     if (a->warmup < 0)
@@ -207,7 +244,7 @@ static int run_train(CmdArgs *args, TrainArgs *a)
     if (a->tokenizer && !bpe)
         return cmd_say(&diag, CMD_USAGE);
     int status = !strcmp(what, "pack") ? run_pack(args, a, bpe, &diag)
-                                       : run_sft(args, a, bpe, &diag);
+                                       : run_training(args, a, bpe, &diag);
     bpe_close(bpe);
     return status;
 }
@@ -226,7 +263,11 @@ int cmd_train(int argc, char **argv)
     a.save_every = a.evaluate_every = 100;
     a.rate = 1e-3;
     a.last_rate = a.decay = 0.1;
-    a.clip = 1;
+    a.clip = a.nll = a.rounds = 1;
+    a.beta = 0.1;
+    a.samples = 8;
+    a.tasks = 1000;
+    a.temperature = 0.7;
     const CmdOption options[] = {
         {"o", CMD_TEXT, &a.out, "PATH", "where the run lives (sft), or the file written"},
         {"tokenizer", CMD_TEXT, &a.tokenizer, "FILE", "tokenizer.json, for JSON Lines"},
@@ -246,6 +287,16 @@ int cmd_train(int argc, char **argv)
         {"clip", CMD_F64, &a.clip, "C", "largest norm of the gradients; 0: none (1)"},
         {"save-every", CMD_I64, &a.save_every, "N", "steps between states on disk (100)"},
         {"evaluate-every", CMD_I64, &a.evaluate_every, "N", "steps between held-out losses (100)"},
+        {"", CMD_HEAD, NULL, NULL, "dpo"},
+        {"beta", CMD_F64, &a.beta, "B", "how far the model may go from the start (0.1)"},
+        {"nll", CMD_F64, &a.nll, "W", "weight of the chosen answer's own loss (1)"},
+        {"", CMD_HEAD, NULL, NULL, "rft"},
+        {"rounds", CMD_I64, &a.rounds, "N", "of sampling and learning (1)"},
+        {"n", CMD_I64, &a.samples, "N", "answers to a task (8)"},
+        {"most", CMD_I64, &a.tasks, "N", "tasks, the first of the file (1000)"},
+        {"temperature", CMD_F64, &a.temperature, "T", "of the answers (0.7)"},
+        {"mix", CMD_TEXT, &a.mix, "FILE", "data that are learnt beside the right answers"},
+        {"j", CMD_I64, &a.jobs, "N", "processes that draw and judge (one for each processor)"},
         {"", CMD_HEAD, NULL, NULL, "a new model"},
         {"layers", CMD_I64, &a.layers, "N", "(8)"},
         {"width", CMD_I64, &a.width, "N", "(512)"},
@@ -258,10 +309,13 @@ int cmd_train(int argc, char **argv)
     };
     CmdUsage usage = {
         "train",
-        "sft|tokenizer|pack DATA -o PATH",
+        "sft|rft|dpo|tokenizer|pack DATA -o PATH",
         "Trains the language model on rows with \"text\" or \"prompt\" and "
         "\"completion\" (JSON Lines),\nor on packed tokens. Each step is one JSON line; "
-        "the same command goes on with a stopped run.",
+        "the same command goes on with a stopped run.\nrft asks the model for kernels to rows, "
+        "judges "
+        "them and learns the right ones; dpo learns from pairs\n(\"prompt\", \"chosen\", "
+        "\"rejected\", or the samples of rft and of acraft data score --keep).",
         "acraft train sft rows.jsonl --tokenizer tokenizer.json -o run --steps 200",
         options,
         sizeof options / sizeof *options,
