@@ -258,7 +258,9 @@ int cmd_data(int argc, char **argv)
         {"unseen", CMD_I64, &a.share, "N", "of a thousand compositions, how many are (20)"},
         {"", CMD_HEAD, NULL, NULL, "score"},
         {"gen", CMD_TEXT, &a.score.gen, "WHO",
-         "local (default), 5-gram, nearest, or file: samples that --from holds"},
+         "local (default), untrained, 5-gram, nearest, file (samples that --from holds), or "
+         "several "
+         "of these: local,untrained,5-gram,nearest"},
         {"weights", CMD_TEXT, &a.score.weights, "FILE", "checkpoint of --gen local"},
         {"from", CMD_TEXT, &a.score.from, "FILE", "rows that 5-gram or nearest has seen; samples"},
         {"keep", CMD_TEXT, &a.score.keep, "FILE", "write all samples there, each with its mark"},

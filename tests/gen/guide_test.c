@@ -3,6 +3,8 @@
 #include "gen/local/guide.h"
 
 #include "base/file.h"
+#include "base/temp.h"
+#include "gen/local/local.h"
 #include "tests/t.h"
 #include <stdlib.h>
 #include <string.h>
@@ -171,4 +173,58 @@ T_TEST(guide_keeps_to_the_form_whatever_the_model_wants)
     CHECK(sample.count > 100);
     buf_free(&text);
     close_guided(&g);
+}
+
+/* ---- the baselines see the same masks ---- */
+
+static Str first_answer(Arena *arena, Generator *g)
+{
+    ChatAsk ask = {.task = "t"};
+    ChatReply reply = {0};
+    Diag diag = diag_make(arena, "ask", STR(""));
+    vec_push(arena, &ask.messages, ((ChatMessage){CHAT_USER, STR("Write a kernel: exp of x.")}));
+    REQUIRE(g->ask(g->self, arena, &ask, 1, &reply, &diag));
+    REQUIRE(reply.choices.len == 1);
+    return reply.choices.at[0].text;
+}
+
+T_TEST(guide_masks_the_5_gram_model_and_the_untrained_one)
+{
+    Arena arena = {0};
+    TempDir dir;
+    Buf row = {0};
+    Generator g;
+    Diag diag = diag_make(&arena, "baseline", STR(""));
+    REQUIRE(temp_dir_make(&arena, "acraft-guide", &dir, &diag));
+    const char *rows = path_join(&arena, dir.path, "rows.jsonl");
+    buf_puts(&row, "{\"kind\": \"write\", \"messages\": [{\"role\": \"user\", \"content\": "
+                   "\"Write a kernel: exp of x.\"}, {\"role\": \"assistant\", \"content\": ");
+    buf_json_str(&row, str_from(answer));
+    buf_puts(&row, "}]}\n");
+    REQUIRE(file_write(rows, buf_view(&row), &diag));
+    BaselineSpec spec = {
+        .rows = rows, .tokenizer = "weights/tokenizer.json", .seed = 3, .decode = LOCAL_MASK};
+    REQUIRE(ngram_open(&arena, &spec, &g, &diag));
+    CHECK(str_starts(first_answer(&arena, &g), "axes a1=1440"));
+    g.close(g.self);
+    LocalSpec local = {.weights = "weights/model.safetensors",
+                       .decode = LOCAL_MASK,
+                       .untrained = true,
+                       .most = 40,
+                       .temperature = 1,
+                       .threads = 1,
+                       .seed = 1};
+    static const char *const begins[] = {"axes",  "fold",    "share",   "keep",  "parts",
+                                         "worth", "buffers", "windows", "steps", "kernel",
+                                         "all",   "band",    "```",     "\n"};
+    REQUIRE(local_open(&arena, &local, &g, &diag));
+    Str text = first_answer(&arena, &g);
+    uint32_t found = 0;
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        found += str_starts(text, begins[i]);
+    CHECK_MSG(found == 1, "%.*s", STR_ARG(text));
+    g.close(g.self);
+    buf_free(&row);
+    CHECK(temp_dir_remove(&dir, &diag));
+    arena_drop(&arena);
 }

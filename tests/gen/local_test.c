@@ -56,7 +56,7 @@ T_TEST(the_nearest_row_gets_sizes_and_type_of_the_question)
     Arena arena = {0};
     open_dir(&arena);
     Diag diag = diag_make(&arena, "rows", STR(""));
-    BaselineSpec spec = {write_file(&arena, "rows.jsonl", rows), NULL, 1};
+    BaselineSpec spec = {.rows = write_file(&arena, "rows.jsonl", rows), .seed = 1};
     Generator g;
     REQUIRE(nearest_open(&arena, &spec, &g, &diag));
     ChatAsk asks[] = {ask_of(&arena, "Write:\n\n%0 = input x bf16[32,640]\nexp\n", 0),
@@ -81,7 +81,7 @@ T_TEST(samples_of_a_file_are_given_in_their_order)
         "{\"role\": \"assistant\", \"content\": \"2\"}]}\n"
         "{\"kind\": \"write\", \"messages\": [{\"role\": \"user\", \"content\": \"a\"}, "
         "{\"role\": \"assistant\", \"content\": \"3\"}]}\n";
-    BaselineSpec spec = {write_file(&arena, "samples.jsonl", drawn), NULL, 1};
+    BaselineSpec spec = {.rows = write_file(&arena, "samples.jsonl", drawn), .seed = 1};
     Generator g;
     REQUIRE(samples_open(&arena, &spec, &g, &diag));
     ChatAsk asks[] = {ask_of(&arena, "a", 0), ask_of(&arena, "a", 1), ask_of(&arena, "a", 2)};

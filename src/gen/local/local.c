@@ -1,5 +1,5 @@
 /* The model of local.h as a generator. */
-#include "gen/local/local.h"
+#include "gen/local/local_int.h"
 
 #include "base/file.h"
 #include "craft/craft.h"
@@ -34,8 +34,7 @@ static double clock_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Whether the program of an answer checks, proves and lowers. */
-static bool passes(const Local *l, Str answer)
+bool local_passes(const NpuChip *chip, Str answer)
 {
     Arena arena = {0};
     Str craft = prompt_rows_fenced(answer);
@@ -44,8 +43,8 @@ static bool passes(const Local *l, Str answer)
     IrProgram *p = file && diag_ok(&diag) ? craft_program(&arena, file, 0, &diag) : NULL;
     IrReport report;
     if (p)
-        ir_prove(&arena, p, l->spec.chip, &report, &diag);
-    bool ok = p && diag_ok(&diag) && lower_program(&arena, p, l->spec.chip, LOWER_ALIGN, &diag) &&
+        ir_prove(&arena, p, chip, &report, &diag);
+    bool ok = p && diag_ok(&diag) && lower_program(&arena, p, chip, LOWER_ALIGN, &diag) &&
               diag_ok(&diag);
     arena_drop(&arena);
     return ok;
@@ -102,7 +101,7 @@ static void draw_again(Local *l, Arena *arena, const Question *first, ChatReply 
     for (uint32_t i = 0; i < AGAIN; i++) {
         ChatChoice choice = choice_of(l, arena, &samples[i]);
         reply->usage.completion += samples[i].count;
-        if (passes(l, choice.text)) {
+        if (local_passes(l->spec.chip, choice.text)) {
             reply->choices.at[0] = choice;
             return;
         }
@@ -138,7 +137,7 @@ static void answer(Local *l, Arena *arena, const Question *q, ChatReply *replies
     bool again = l->spec.decode >= LOCAL_AGAIN && l->spec.chip;
     for (uint32_t i = 0; ok && again && i < count; i++) {
         Question other = {q->ids, q->seed + 17 * (uint64_t)i, q->temperature};
-        if (!passes(l, replies[i].choices.at[0].text))
+        if (!local_passes(l->spec.chip, replies[i].choices.at[0].text))
             draw_again(l, arena, &other, &replies[i]);
     }
     for (uint32_t i = 0; i < count; i++)
@@ -200,6 +199,19 @@ bool local_decode_find(const char *name, LocalDecode *decode)
     return false;
 }
 
+/* Random weights in the place of those read. */
+static void forget_weights(Local *l)
+{
+    Arena arena = {0};
+    NnModel model = nn_open(&arena, nn_infer_config(l->model));
+    nn_init(&model, l->spec.seed);
+    nn_infer_close(l->model);
+    l->model = nn_infer_make(&model);
+    nn_close(&model);
+    arena_drop(&arena);
+    l->name = "untrained";
+}
+
 bool local_open(Arena *arena, const LocalSpec *spec, Generator *g, Diag *diag)
 {
     Local *l = arena_new(arena, Local);
@@ -212,6 +224,8 @@ bool local_open(Arena *arena, const LocalSpec *spec, Generator *g, Diag *diag)
     const char *dir = file_is_dir(spec->weights) ? spec->weights : path_dir(arena, spec->weights);
     const char *beside = path_join(arena, dir, "tokenizer.json");
     l->model = nn_infer_open(spec->weights, diag);
+    if (l->model && spec->untrained)
+        forget_weights(l);
     l->bpe = l->model ? bpe_open(spec->tokenizer ? spec->tokenizer : beside, diag) : NULL;
     if (l->bpe && bpe_size(l->bpe) > nn_infer_config(l->model)->vocab) {
         diag_error(diag, "N008", (Span){0},

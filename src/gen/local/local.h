@@ -32,6 +32,7 @@ typedef struct LocalSpec {
     uint32_t most;       /* tokens of an answer; 0: what the context leaves */
     uint32_t threads;    /* 0: one for each processor */
     uint64_t seed;
+    bool untrained; /* random weights of the checkpoint's sizes, drawn by the seed: a baseline */
 } LocalSpec;
 
 /* Answers to the same question are drawn together. An answer that is drawn again is the first of a few that
@@ -54,10 +55,13 @@ void local_sampling(Generator *generator, const LocalSampling *sampling);
 typedef struct BaselineSpec {
     const char *rows, *tokenizer;
     uint64_t seed;
+    LocalDecode decode; /* of the 5-gram model, as of a model */
+    const NpuChip *chip;
 } BaselineSpec;
 
 /* A 5-gram model over the rows' tokens: the next token is that of a random place where the last four tokens
- * stand, else the last three, and so on. */
+ * stand, else the last three, and so on. With masks, a token that stands at no such place may come where no
+ * other may. */
 bool ngram_open(Arena *arena, const BaselineSpec *spec, Generator *generator, Diag *diag);
 /* Sample k is the answer to the k-th most similar question (runs of three words in common), with the sizes
  * and the element type of the question asked. */

@@ -5,11 +5,13 @@
 #include "gen/local/local_int.h"
 
 #include "base/rng.h"
+#include "gen/local/guide.h"
 #include "gen/prompt/prompt.h"
 #include "nn/bpe.h"
+#include <math.h>
 #include <string.h>
 
-enum { ORDER = 4, BUCKETS = 1 << 22, MOST_PLACES = 4096, MOST_TOKENS = 1536 };
+enum { ORDER = 4, BUCKETS = 1 << 22, MOST_PLACES = 4096, MOST_TOKENS = 1536, AGAIN = 9 };
 
 typedef struct Ngram {
     Bpe *bpe;
@@ -17,6 +19,10 @@ typedef struct Ngram {
     uint32_t *head[ORDER], *next[ORDER]; /* by length of the context, less one; 0 ends a chain */
     uint32_t end;
     uint64_t seed;
+    LocalDecode decode;
+    const NpuChip *chip;
+    Guide *guide; /* NULL: answers are drawn freely */
+    float *logits;
 } Ngram;
 
 static uint32_t bucket_of(const uint32_t *before, uint32_t n)
@@ -76,17 +82,78 @@ static Str draw_answer(const Ngram *g, Arena *arena, const TokenList *prompt, ui
     return copy;
 }
 
+/* Logarithms of how often each token follows: the longest context first, those of shorter ones far below. */
+static void weigh(const Ngram *g, const uint32_t *all, uint32_t length, uint32_t *places)
+{
+    const float below = 25;
+    for (uint32_t t = 0; t < bpe_size(g->bpe); t++)
+        g->logits[t] = -below * (ORDER + 1);
+    for (uint32_t n = 1; n <= ORDER && n <= length; n++) {
+        uint32_t found = find_places(g, all + length, n, places);
+        for (uint32_t i = 0; i < found; i++) { /* counts are added as exponentials */
+            float *at = &g->logits[g->tokens.at[places[i]]], level = -below * (float)(ORDER - n);
+            *at = *at < level ? level : level + logf(expf(*at - level) + 1);
+        }
+    }
+}
+
+static Str draw_guided(Ngram *g, Arena *arena, const TokenList *prompt, uint64_t stream, bool *cut)
+{
+    GuideJob job = {.level = g->decode >= LOCAL_LINES ? GUIDE_LINES : GUIDE_MASK,
+                    .sampling = {.temperature = 1},
+                    .seed = g->seed + 7919 * stream};
+    const NnGuide *nn = guide_begin(g->guide, &job);
+    uint32_t *all = arena_array(arena, uint32_t, prompt->len + MOST_TOKENS + 1);
+    uint32_t *places = arena_array(arena, uint32_t, MOST_PLACES);
+    NnSample sample = {.tokens = all + prompt->len};
+    memcpy(all, prompt->at, prompt->len * sizeof *all);
+    *cut = true;
+    for (uint32_t step = 0; step < 3 * MOST_TOKENS && sample.count < MOST_TOKENS; step++) {
+        weigh(g, all, prompt->len + sample.count, places);
+        NnNext next = nn->next(nn->context, 0, &sample, g->logits);
+        sample.count = next.keep;
+        *cut = !next.stop;
+        if (next.stop)
+            break;
+        sample.tokens[sample.count++] = next.token;
+    }
+    Buf text = {0};
+    bpe_decode(g->bpe, sample.tokens, sample.count, false, &text);
+    Str copy = str_copy(arena, buf_view(&text));
+    buf_free(&text);
+    return copy;
+}
+
+/* As a model draws again: the first of a few further answers that passes. */
+static Str draw_like_a_model(Ngram *g, Arena *arena, const TokenList *prompt, uint64_t stream,
+                             bool *cut)
+{
+    Str first = draw_guided(g, arena, prompt, stream, cut);
+    for (uint32_t i = 0; i < AGAIN && g->decode >= LOCAL_AGAIN; i++) {
+        bool again_cut;
+        Str again = i ? draw_guided(g, arena, prompt, stream + 500000 * i, &again_cut) : first;
+        if (local_passes(g->chip, again))
+            return again;
+    }
+    return first;
+}
+
 static bool ask(void *self, Arena *arena, const ChatAsk *asks, uint32_t count, ChatReply *replies,
                 Diag *diag)
 {
-    const Ngram *g = self;
+    Ngram *g = self;
     (void)diag;
+    if (g->decode > LOCAL_FREE && !g->guide) {
+        g->guide = guide_open(&(GuideSpec){g->bpe, bpe_size(g->bpe), g->end, 1});
+        g->logits = nn_floats_new(bpe_size(g->bpe));
+    }
     for (uint32_t i = 0; i < count; i++) {
         TokenList ids = {0};
         bool cut;
         bpe_encode(g->bpe, arena, prompt_rows_of(arena, &asks[i].messages), false, &ids);
-        Str text = draw_answer(g, arena, &ids, 1 + asks[i].sample + 1000 * (uint64_t)asks[i].turn,
-                               &cut);
+        uint64_t stream = 1 + asks[i].sample + 1000 * (uint64_t)asks[i].turn;
+        Str text = g->guide ? draw_like_a_model(g, arena, &ids, stream, &cut)
+                            : draw_answer(g, arena, &ids, stream, &cut);
         replies[i] = example_reply(arena, text, cut);
     }
     return true;
@@ -95,6 +162,8 @@ static bool ask(void *self, Arena *arena, const ChatAsk *asks, uint32_t count, C
 static void close_ngram(void *self)
 {
     Ngram *g = self;
+    guide_close(g->guide);
+    nn_floats_free(g->logits);
     bpe_close(g->bpe);
 }
 
@@ -102,7 +171,7 @@ bool ngram_open(Arena *arena, const BaselineSpec *spec, Generator *out, Diag *di
 {
     Ngram *g = arena_new(arena, Ngram);
     ExampleList rows = {0};
-    *g = (Ngram){.seed = spec->seed};
+    *g = (Ngram){.seed = spec->seed, .decode = spec->decode, .chip = spec->chip};
     if (!examples_read(arena, spec->rows, &rows, diag))
         return false;
     g->bpe = bpe_open(spec->tokenizer, diag);
