@@ -263,7 +263,8 @@ int cmd_train(int argc, char **argv)
     a.save_every = a.evaluate_every = 100;
     a.rate = 1e-3;
     a.last_rate = a.decay = 0.1;
-    a.clip = a.nll = a.rounds = 1;
+    a.clip = a.nll = 1;
+    a.rounds = 1;
     a.beta = 0.1;
     a.samples = 8;
     a.tasks = 1000;

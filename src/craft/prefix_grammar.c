@@ -67,7 +67,8 @@ CraftPoint prefix_first_point(void) { return (CraftPoint){.fresh = 1}; }
 
 static void begin_operand(CraftPoint *at, bool fresh)
 {
-    at->have = at->can = 0;
+    at->have = 0;
+    at->can = 0;
     at->fresh = fresh;
 }
 
@@ -691,7 +692,7 @@ static bool close_paren(CraftPrefix *p, CraftPoint *at)
             at->can = CAN_END;
         return true;
     }
-    uint32_t n = f.items + (at->have && !(f.flags & KEYWORD));
+    uint32_t n = f.items + (at->have && !(f.flags & KEYWORD) ? 1u : 0u);
     if (f.kind != F_CALL || (!whole && !empty) || (f.fn && n < craft_fns[f.fn - 1].least))
         return false;
     close_call(p, at);
