@@ -194,6 +194,10 @@ static void finish_int(Lexer *lx, size_t from, const char *digits)
     int base = 10;
     if (digits[0] == '0' && digits[1]) {
         base = strchr("xX", digits[1]) ? 16 : strchr("oO", digits[1]) ? 8 : 2;
+        if (base == 2 && !is_digit(digits[1]) && !strchr("bB", digits[1])) {
+            bad_number(lx, from, "is not a number");
+            return;
+        }
         if (is_digit(digits[1])) {
             if (strspn(digits, "0") != strlen(digits)) {
                 bad_number(lx, from, "has a leading zero");
