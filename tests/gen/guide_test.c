@@ -149,6 +149,21 @@ T_TEST(guide_draws_a_line_again_that_the_front_end_refuses)
     close_guided(&g);
 }
 
+T_TEST(guide_draws_a_line_again_that_does_not_end)
+{
+    Guided g = {0};
+    open_guided(&g);
+    TokenList right = {0}, wrong = {0};
+    char digits[900] = "1.";
+    memset(digits + 2, '0', 800);
+    Str bad = replaced(&g.arena, "1.0", digits);
+    bpe_encode(g.bpe, &g.arena, str_from(answer), false, &right);
+    bpe_encode(g.bpe, &g.arena, bad, false, &wrong);
+    Wish w = {&wrong, &right, g.end, parting(&right, &wrong)};
+    CHECK_EQ_SLICE(write_out(&g, &w, GUIDE_LINES), answer);
+    close_guided(&g);
+}
+
 T_TEST(guide_keeps_to_the_form_whatever_the_model_wants)
 {
     Guided g = {0};

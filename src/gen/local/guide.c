@@ -5,7 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { LINE_TRIES = 8, NEAR = 4 };
+enum {
+    LINE_TRIES = 8,
+    NEAR = 4,
+    LONGEST_LINE = 320 /* tokens: above that a model repeats itself */
+};
 
 /* A token that was taken, and the best other one that might have been. */
 typedef struct Taken {
@@ -226,7 +230,11 @@ static NnNext draw_line_again(Guide *g, uint32_t slot)
 static NnNext after_token(Guide *g, uint32_t slot, NnNext next)
 {
     Slot *s = &g->slots[slot];
-    if (g->job.level < GUIDE_LINES || s->given_up || next.stop || !ends_line(s))
+    if (g->job.level < GUIDE_LINES || s->given_up || next.stop)
+        return next;
+    if (s->taken.len - s->line > LONGEST_LINE)
+        return draw_line_again(g, slot);
+    if (!ends_line(s))
         return next;
     if (!line_is_right(s))
         return draw_line_again(g, slot);

@@ -7,7 +7,8 @@
  * of all tokens one walk. Most tokens need no mask: one is drawn from all, and only where it may not come the
  * mask is made and another drawn, which gives the same distribution.
  *
- * When a line ends, the front end reads what there is so far. Where it finds a fault, the line is drawn again
+ * When a line ends, the front end reads what there is so far. Where it finds a fault, or where a line does not end
+ * (digits that go on and on), the line is drawn again
  * with another token at the place where the model was least sure, then the next such place; after a few tries
  * the line stays as it was first. */
 #ifndef GEN_LOCAL_GUIDE_H
