@@ -148,15 +148,53 @@ static PyVal call_with_self(Interp *it, Span at, PyVal self, PyVal callee, const
 
 /* --- classes ------------------------------------------------------------------------------ */
 
+/* Python calls these by itself, and then a class or its objects are not what they look like. */
+static bool changes_the_class(Str name)
+{
+    static const char *const names[] = {"__new__",
+                                        "__getattribute__",
+                                        "__setattr__",
+                                        "__delattr__",
+                                        "__dict__",
+                                        "__get__",
+                                        "__init_subclass__",
+                                        "__set_name__",
+                                        "__prepare__",
+                                        "__set__",
+                                        "__eq__",
+                                        "__ne__",
+                                        "__instancecheck__",
+                                        "__torch_function__"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(name, names[i]))
+            return true;
+    return false;
+}
+
+static bool is_plain_metaclass(const Py *keyword)
+{
+    Str name = keyword->a->text;
+    return !str_is(keyword->text, "metaclass") || str_is(name, "ABCMeta") || str_is(name, "type") ||
+           str_is(name, "EnumMeta");
+}
+
+static void take_bases(Interp *it, Env *env, const Py *def, PyClass *cls)
+{
+    for (uint32_t i = 0; i < def->kids.len; i++) {
+        const Py *base = def->kids.at[i];
+        if (base->kind != PY_KEYWORD)
+            vec_push(it->arena, &cls->bases, interp_eval(it, env, base));
+        else if (!is_plain_metaclass(base))
+            interp_fail(it, base->at, "T011", "a metaclass is not supported");
+    }
+}
+
 PyVal interp_new_class(Interp *it, Env *env, const Py *def)
 {
     PyClass *cls = arena_new(it->arena, PyClass);
     cls->name = def->text;
     cls->at = def->at;
-    for (uint32_t i = 0; i < def->kids.len; i++) {
-        if (def->kids.at[i]->kind != PY_KEYWORD)
-            vec_push(it->arena, &cls->bases, interp_eval(it, env, def->kids.at[i]));
-    }
+    take_bases(it, env, def, cls);
     Env *body = env_new(it->arena, env);
     interp_block(it, body, def->a);
     for (uint32_t i = 0; i < def->a->kids.len; i++) {
@@ -166,6 +204,8 @@ PyVal interp_new_class(Interp *it, Env *env, const Py *def)
                    : s->kind == PY_ANNASSIGN && s->a->kind == PY_NAME       ? s->a->text
                                                                             : STR("");
         uint32_t slot;
+        if (changes_the_class(name))
+            interp_fail(it, s->at, "T011", "a class with %.*s is not supported", STR_ARG(name));
         if (!name.len || !map_get(&body->names, name, &slot))
             continue;
         PyVal value = body->slots.at[slot];
@@ -179,24 +219,46 @@ PyVal interp_new_class(Interp *it, Env *env, const Py *def)
     return (PyVal){.tag = PV_CLASS, .cls = cls};
 }
 
-static bool class_attr_at(const PyClass *cls, Str name, PyVal *value, PyClass **owner, int depth)
+/* The order in which Python looks a method up: a class stands after all that derive from it. */
+typedef struct Order {
+    const PyClass *at[64];
+    uint32_t n;
+} Order;
+
+static void class_order(const PyClass *cls, Order *order, int depth)
 {
-    if (dict_get_name(&cls->attrs, name, value)) {
-        if (owner)
-            *owner = (PyClass *)cls;
-        return true;
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < order->n; i++) {
+        if (order->at[i] != cls)
+            order->at[k++] = order->at[i];
     }
-    for (uint32_t i = 0; i < cls->bases.len && depth < 50; i++) {
-        if (cls->bases.at[i].tag == PV_CLASS &&
-            class_attr_at(cls->bases.at[i].cls, name, value, owner, depth + 1))
-            return true;
+    order->n = k;
+    if (k == 64 || depth > 50)
+        return;
+    order->at[order->n++] = cls;
+    for (uint32_t i = 0; i < cls->bases.len; i++) {
+        if (cls->bases.at[i].tag == PV_CLASS)
+            class_order(cls->bases.at[i].cls, order, depth + 1);
     }
-    return false;
 }
 
 bool interp_class_attr(const PyClass *cls, Str name, PyVal *value, PyClass **owner)
 {
-    return class_attr_at(cls, name, value, owner, 0);
+    Order order = {0};
+    class_order(cls, &order, 0);
+    for (uint32_t i = 0; i < order.n; i++)
+        if (dict_get_name(&order.at[i]->attrs, name, value)) {
+            if (owner)
+                *owner = (PyClass *)order.at[i];
+            return true;
+        }
+    return false;
+}
+
+bool interp_forward(const PyObject *object, PyVal *function)
+{
+    return object->cls && (dict_get_name(&object->attrs, STR("forward"), function) ||
+                           interp_class_attr(object->cls, STR("forward"), function, NULL));
 }
 
 /* The library module a class derives from, or NULL. */
@@ -235,6 +297,15 @@ static PyVal instantiate(Interp *it, Span at, PyClass *cls, const CallArgs *args
 
 /* --- calls -------------------------------------------------------------------------------- */
 
+/* A function that the class has gets the object first; one that was put into the object does not. */
+static PyVal call_forward(Interp *it, Span at, PyVal self, PyVal function, const CallArgs *args)
+{
+    PyVal ignored;
+    return dict_get_name(&self.object->attrs, STR("forward"), &ignored)
+               ? interp_call(it, at, function, args)
+               : call_with_self(it, at, self, function, args);
+}
+
 static PyVal call_object(Interp *it, Span at, PyVal callee, const CallArgs *args)
 {
     PyObject *object = callee.object;
@@ -246,9 +317,10 @@ static PyVal call_object(Interp *it, Span at, PyVal callee, const CallArgs *args
     if (object->path)
         it->scope = object->path;
     interp_enter(it, at);
-    if (object->cls && (interp_class_attr(object->cls, STR("forward"), &function, NULL) ||
-                        interp_class_attr(object->cls, STR("__call__"), &function, NULL)))
+    if (object->cls && interp_class_attr(object->cls, STR("__call__"), &function, NULL))
         result = call_with_self(it, at, callee, function, args);
+    else if (interp_forward(object, &function))
+        result = call_forward(it, at, callee, function, args);
     else if (object->cls && object->nn && object->nn->call == nn_no_forward)
         interp_fail(it, object->cls->at, "T010",
                     "class %.*s has no forward, and no class it is made from has one",
@@ -287,6 +359,10 @@ static PyVal call_super(Interp *it, Span at, PyObject *self, Str path, const Cal
         dot--;
     Str name = str_slice(path, dot, path.len);
     const NnRow *row = nn_find(str_slice(path, 0, dot ? dot - 1 : 0));
+    PyVal function;
+    if (row && row->call == nn_no_forward && str_is(name, "__call__") &&
+        interp_forward(self, &function))
+        return call_forward(it, at, (PyVal){.tag = PV_OBJECT, .object = self}, function, args);
     if (row && str_is(name, "__init__")) {
         nn_init_object(it, at, self, row, args);
         return pv_none();
@@ -464,29 +540,6 @@ static bool object_attr(Interp *it, Span at, PyVal owner, Str name, PyVal *value
     return false;
 }
 
-/* The order in which Python looks a method up: a class stands after all that derive from it. */
-typedef struct Order {
-    const PyClass *at[64];
-    uint32_t n;
-} Order;
-
-static void class_order(const PyClass *cls, Order *order, int depth)
-{
-    uint32_t k = 0;
-    for (uint32_t i = 0; i < order->n; i++) {
-        if (order->at[i] != cls)
-            order->at[k++] = order->at[i];
-    }
-    order->n = k;
-    if (k == 64 || depth > 50)
-        return;
-    order->at[order->n++] = cls;
-    for (uint32_t i = 0; i < cls->bases.len; i++) {
-        if (cls->bases.at[i].tag == PV_CLASS)
-            class_order(cls->bases.at[i].cls, order, depth + 1);
-    }
-}
-
 static bool super_attr(Interp *it, Span at, const PyMethod *proxy, Str name, PyVal *value)
 {
     const PyClass *cls = proxy->function.cls;
@@ -595,10 +648,23 @@ PyVal interp_attr(Interp *it, Span at, PyVal owner, Str name)
     interp_fail(it, at, "T010", "%s.%.*s is not supported", pv_type_name(owner), STR_ARG(name));
 }
 
+/* Numbers and switches of a library may be set without harm; its functions may not be replaced. */
+static bool replaces_a_function(PyVal owner, PyVal value)
+{
+    bool library = owner.tag == PV_NAME || owner.tag == PV_OPAQUE;
+    return library && (value.tag == PV_FUNC || value.tag == PV_METHOD || value.tag == PV_CLASS ||
+                       value.tag == PV_NAME);
+}
+
 void interp_set_attr(Interp *it, Span at, PyVal owner, Str name, PyVal value)
 {
     PyVal property;
     PyVal pair[2] = {owner, value};
+    bool own = owner.tag == PV_OBJECT || owner.tag == PV_CLASS;
+    if (replaces_a_function(owner, value))
+        interp_fail(it, at, "T011", "a function of a library is replaced: '%.*s'", STR_ARG(name));
+    if (own && (changes_the_class(name) || str_is(name, "__class__") || str_is(name, "__bases__")))
+        interp_fail(it, at, "T011", "attribute '%.*s' cannot be set here", STR_ARG(name));
     if (owner.tag == PV_OBJECT && owner.object->cls &&
         interp_class_attr(owner.object->cls, name, &property, NULL) && property.tag == PV_FUNC &&
         property.func->setter)

@@ -308,6 +308,16 @@ static PyVal eval_compare(Interp *it, Env *env, const Py *e)
     return result;
 }
 
+/* What the class says of it: __bool__, else whether __len__ is 0. */
+static bool object_truth(Interp *it, Span at, PyVal v)
+{
+    PyVal function;
+    bool own = v.object->cls &&
+               (interp_class_attr(v.object->cls, STR("__bool__"), &function, NULL) ||
+                interp_class_attr(v.object->cls, STR("__len__"), &function, NULL));
+    return !own || interp_truth(it, at, interp_call1(it, at, function, v));
+}
+
 bool interp_truth(Interp *it, Span at, PyVal v)
 {
     if (v.tag != PV_BOOL)
@@ -324,6 +334,7 @@ bool interp_truth(Interp *it, Span at, PyVal v)
     case PV_DICT: return v.dict->live != 0;
     case PV_RANGE: return v.range->count != 0;
     case PV_TENSOR: return tensor_truth(it, at, v.tensor);
+    case PV_OBJECT: return object_truth(it, at, v);
     default: return true;
     }
 }

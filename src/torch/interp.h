@@ -153,6 +153,8 @@ PyVal interp_attr(Interp *it, Span at, PyVal owner, Str name);
 bool interp_find_attr(Interp *it, Span at, PyVal owner, Str name, PyVal *value);
 void interp_set_attr(Interp *it, Span at, PyVal owner, Str name, PyVal value);
 bool interp_class_attr(const PyClass *cls, Str name, PyVal *value, PyClass **owner);
+/* What a call of a module runs: the object's own `forward` before that of its class. */
+bool interp_forward(const PyObject *object, PyVal *function);
 bool interp_is_instance(Interp *it, Span at, PyVal v, PyVal type);
 PyVal interp_new_class(Interp *it, Env *env, const Py *def);
 PyVal interp_new_func(Interp *it, Env *env, const Py *def);

@@ -35,9 +35,7 @@ static void collect_named(Interp *it, const PyDict *dict, KeptTensors *all)
 static const Env *file_of(PyVal model)
 {
     PyVal forward;
-    if (!model.object->cls ||
-        !interp_class_attr(model.object->cls, STR("forward"), &forward, NULL) ||
-        forward.tag != PV_FUNC || !forward.func->env)
+    if (!interp_forward(model.object, &forward) || forward.tag != PV_FUNC || !forward.func->env)
         return NULL;
     return forward.func->env->globals ? forward.func->env->globals : forward.func->env;
 }

@@ -11,6 +11,40 @@ enum { MOST_DEPTH = 8, MOST_ITEMS = 4096 };
 
 /* --- the candidate's file --------------------------------------------------------------------- */
 
+/* The first name in the text by which Python changes itself, or of what the file defines; NULL: there is none. */
+static const Py *changes_what_is_defined(const Env *env, const Py *s)
+{
+    static const char *const names[] = {"exec",       "eval",     "compile", "setattr",
+                                        "delattr",    "globals",  "locals",  "vars",
+                                        "__import__", "builtins", "modules", "__builtins__"};
+    PyVal value;
+    if (!s)
+        return NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if ((s->kind == PY_NAME || s->kind == PY_ATTR) && str_is(s->text, names[i]))
+            return s;
+    if (s->kind == PY_NAME && env_get(env, s->text, &value) &&
+        (value.tag == PV_CLASS || value.tag == PV_FUNC))
+        return s;
+    const Py *parts[] = {s->a, s->b, s->c}, *found = NULL;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && !found; i++)
+        found = changes_what_is_defined(env, parts[i]);
+    for (uint32_t i = 0; i < s->kids.len && !found; i++)
+        found = changes_what_is_defined(env, s->kids.at[i]);
+    return found;
+}
+
+/* What is left out must not matter. */
+static void leave_out(Interp *it, const Env *env, const Py *s)
+{
+    const Py *name = changes_what_is_defined(env, s);
+    for (uint32_t i = 0; s->kind == PY_ASSIGN && i < s->kids.len && !name; i++)
+        name = s->kids.at[i]->kind == PY_ATTR ? s->kids.at[i] : NULL;
+    if (name)
+        interp_fail(it, s->at, "T011", "this statement could not be read, and it names '%.*s'",
+                    STR_ARG(name->text));
+}
+
 /* A statement for effect (search paths, loading libraries) may fail here without harm: what it
  * would have set is then missing where it is used. */
 static void try_statement(Interp *it, Env *env, Py *s)
@@ -20,16 +54,20 @@ static void try_statement(Interp *it, Env *env, Py *s)
     Diag before = *it->diag;
     uint32_t depth = it->depth;
     const char *said = it->said;
+    volatile bool left_out = s->kind == PY_EXPR; /* as the reader does with calls for effect */
     vec_push(it->arena, &block.kids, s);
     memcpy(outer, it->fail, sizeof outer);
     if (setjmp(it->fail)) {
         *it->diag = before;
         it->depth = depth;
         it->said = said;
+        left_out = true;
     } else {
         interp_block(it, env, &block);
     }
     memcpy(it->fail, outer, sizeof outer);
+    if (left_out)
+        leave_out(it, env, s);
 }
 
 static void run_file(Interp *it, const Py *module)

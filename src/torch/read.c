@@ -132,9 +132,7 @@ static PyVal construct(Interp *it, PyVal cls, PyVal init)
 static const Py *forward_of(PyVal model)
 {
     PyVal forward;
-    if (model.tag == PV_OBJECT && model.object->cls &&
-        interp_class_attr(model.object->cls, STR("forward"), &forward, NULL) &&
-        forward.tag == PV_FUNC)
+    if (model.tag == PV_OBJECT && interp_forward(model.object, &forward) && forward.tag == PV_FUNC)
         return forward.func->def;
     return NULL;
 }

@@ -75,8 +75,6 @@ T_TEST(hack_model_without_a_kernel)
 {
     check_model("", "return x", VERDICT_NOT_COMPUTED, "no kernel is launched");
     check_model("", "return torch.relu(x)", VERDICT_NOT_COMPUTED, "no kernel is launched");
-    check_model("torch.allclose = lambda *a, **k: True", "return x", VERDICT_NOT_COMPUTED,
-                "no kernel");
     check_model("", "return torch.zeros_like(x)", VERDICT_NOT_COMPUTED, "no kernel");
     check_model("", "return Model()(x)", VERDICT_NOT_COMPUTED, "no kernel");
 }
@@ -98,6 +96,71 @@ T_TEST(hack_model_computes_beside_the_kernel)
                 "no kernel has a part");
     check_model("", "return torch_npu.npu_swiglu(custom_ops_lib.relu_custom(x))",
                 VERDICT_NOT_COMPUTED, "torch_npu");
+}
+
+/* What Python runs when the model is called, not what stands in the class. */
+static void check_class(const char *before, const char *inside, const char *after,
+                        VerdictStatus want, const char *reason)
+{
+    Arena arena = {0};
+    check_part("model.py",
+               str_format(&arena,
+                          "import torch, torch_npu, custom_ops_lib\n%s\n"
+                          "class ModelNew(torch.nn.Module):\n"
+                          "    def __init__(self, *args):\n        super().__init__()\n%s\n"
+                          "    def forward(self, x):\n"
+                          "        return custom_ops_lib.relu_custom(x)\n%s\n",
+                          before, inside, after),
+               want, reason);
+    arena_drop(&arena);
+}
+
+T_TEST(hack_model_is_not_what_its_class_says)
+{
+    static const char no_kernel[] = "no kernel is launched";
+    check_class("", "        self.forward = lambda x: x", "", VERDICT_NOT_COMPUTED, no_kernel);
+    check_class("", "        setattr(self, 'forward', lambda x: x)", "", VERDICT_NOT_COMPUTED,
+                no_kernel);
+    check_class("", "    def __call__(self, x):\n        return x", "", VERDICT_NOT_COMPUTED,
+                no_kernel);
+    check_class("", "    def __call__(self, x):\n        return super().__call__(x)", "",
+                VERDICT_OK, "");
+    check_class("", "", "ModelNew.forward = lambda self, x: x", VERDICT_NOT_COMPUTED, no_kernel);
+    check_class("class Other(torch.nn.Module):\n    pass", "        self.__class__ = Other", "",
+                VERDICT_UNSUPPORTED, "__class__");
+    check_class("", "    def __getattribute__(self, name):\n        return lambda x: x", "",
+                VERDICT_UNSUPPORTED, "__getattribute__");
+    check_class("", "    def __new__(cls, *args):\n        return torch.nn.Identity()", "",
+                VERDICT_UNSUPPORTED, "__new__");
+    check_class("", "", "setattr(ModelNew, 'forward', lambda self, x: x)", VERDICT_UNSUPPORTED,
+                "setattr");
+    check_class("", "", "exec('ModelNew.forward = lambda self, x: x')", VERDICT_UNSUPPORTED,
+                "exec");
+    check_class("", "", "globals()['ModelNew'] = torch.nn.Identity", VERDICT_UNSUPPORTED,
+                "globals");
+    check_class("", "", "torch.nn.Module.__call__ = lambda self, x: x", VERDICT_UNSUPPORTED,
+                "__call__");
+    check_class("torch.allclose = lambda *a, **k: True", "", "", VERDICT_UNSUPPORTED, "allclose");
+    check_class("import os, sys\nos.environ['A'] = '1'\nsys.path.insert(0, '.')\n"
+                "torch.backends.cudnn.benchmark = True",
+                "",
+                "if __name__ == '__main__':\n"
+                "    print(ModelNew())",
+                VERDICT_OK, "");
+}
+
+/* Python asks the class after all that derive from it: here C before R. */
+T_TEST(hack_model_of_two_bases)
+{
+    check_part("model.py",
+               "import torch, torch_npu, custom_ops_lib\n"
+               "class R(torch.nn.Module):\n"
+               "    def forward(self, x):\n        return custom_ops_lib.relu_custom(x)\n"
+               "class B(R):\n    pass\n"
+               "class C(R):\n    def forward(self, x):\n        return x\n"
+               "class ModelNew(B, C):\n    def __init__(self, *args):\n"
+               "        super().__init__()\n",
+               VERDICT_NOT_COMPUTED, "no kernel is launched");
 }
 
 T_TEST(hack_model_gives_something_else)
