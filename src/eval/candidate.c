@@ -170,12 +170,13 @@ uint32_t eval_seen_new(const struct TwinSeen *one, struct TwinSeen *const *seen,
     return twin_seen_new(one, seen, n);
 }
 
-uint32_t eval_seen_gaps(const struct TwinSeen *one, struct TwinSeen *const *seen, uint32_t n,
-                        EvalGap *gaps, uint32_t most)
+uint32_t eval_seen_gaps(const struct TwinSeen *one, const EvalRuns *runs, EvalGap *gaps,
+                        uint32_t most)
 {
     enum { MOST = 64 };
     TwinGap found[MOST];
-    uint32_t count = twin_seen_gaps(one, seen, n, found, most < MOST ? most : MOST);
+    TwinRuns in = {runs->all, runs->count, runs->had, runs->had_count};
+    uint32_t count = twin_seen_gaps(one, &in, found, most < MOST ? most : MOST);
     for (uint32_t i = 0; i < count; i++)
         gaps[i] = (EvalGap){found[i].place, found[i].gap, found[i].constant, found[i].beyond};
     return count;

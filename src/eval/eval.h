@@ -98,8 +98,14 @@ typedef struct EvalGap {
     int64_t gap;
     bool constant, beyond;
 } EvalGap;
-uint32_t eval_seen_gaps(const struct TwinSeen *one, struct TwinSeen *const *seen, uint32_t n,
-                        EvalGap *gaps, uint32_t most);
+typedef struct EvalRuns {
+    struct TwinSeen *const *all;
+    uint32_t count;
+    struct TwinSeen *const *had;
+    uint32_t had_count;
+} EvalRuns;
+uint32_t eval_seen_gaps(const struct TwinSeen *one, const EvalRuns *runs, EvalGap *gaps,
+                        uint32_t most);
 
 typedef struct EvalConfig {
     const NpuChip *chip;

@@ -67,13 +67,35 @@ static double few_bits(double x)
     return ldexp(rint(ldexp(part, 4)), exponent - 4);
 }
 
-enum { FLAT_LINES = 8, ZERO_LINE = 1, EQUAL_LINE = 5, ZEROS = 16 };
+enum { FLAT_LINES = 8, ZERO_LINE = 1, BELOW_LINE = 2, EQUAL_LINE = 5, ABOVE_LINE = 6, ZEROS = 16 };
+
+/* All on one side of zero, which is among them: the largest, or the smallest, is 0 and the others are not. */
+static void keep_one_side(Tensor *t, int64_t from, int64_t to, bool below)
+{
+    for (int64_t i = from; i < to; i++) {
+        double x = tensor_get(t, i);
+        if (below ? x > 0 : x < 0)
+            tensor_set(t, i, 0);
+    }
+}
+
+/* A tensor of one axis has a run of each instead of lines. */
+static void flatten_runs(Tensor *t)
+{
+    int64_t part = t->count / 16;
+    keep_one_side(t, 2 * part, 3 * part, true);
+    keep_one_side(t, 3 * part, 4 * part, false);
+}
 
 static void flatten_lines(Tensor *t, bool mask)
 {
     int64_t n = line_length(t);
+    if (n == 0 && !mask)
+        flatten_runs(t);
     for (int64_t line = 0; n > 0 && line < t->count / n; line++) {
         int64_t kind = line % FLAT_LINES;
+        if (!mask && (kind == BELOW_LINE || kind == ABOVE_LINE))
+            keep_one_side(t, line * n, (line + 1) * n, kind == BELOW_LINE);
         double value = kind == ZERO_LINE ? 0 : mask ? 1 : few_bits(tensor_get(t, line * n));
         for (int64_t i = 0; (kind == ZERO_LINE || kind == EQUAL_LINE) && i < n; i++)
             tensor_set(t, line * n + i, value);
@@ -228,14 +250,21 @@ static void shift_beyond(Tensor *t, const Strew *s, bool negative)
     }
 }
 
-/* ---- what is no number, and infinities ---- */
+/* ---- what is no number, infinities, and numbers whose square is one ---- */
 
-enum { SPECIAL_LINES = 4, SPECIAL_ELEMENTS = 64 };
+enum { SPECIAL_LINES = 4, SPECIAL_ELEMENTS = 64, HUGE_LEAST = 60, HUGE_MOST = 100 };
+
+static double huge_number(uint64_t r, bool negative)
+{
+    double x = ldexp(1.0 + (double)(r & 0xff) / 256,
+                     HUGE_LEAST + (int)(r >> 8 & 0xff) % (HUGE_MOST - HUGE_LEAST));
+    return negative && (r >> 16 & 1) ? -x : x;
+}
 
 /* Kinds share lines by turns, so that what one does is not hidden by another. */
 static void strew_special(Tensor *t, const bool *has, uint64_t seed, uint64_t stream, bool negative)
 {
-    double kinds[3];
+    double kinds[4];
     uint32_t n = 0;
     if (has[STREW_NAN])
         kinds[n++] = (double)NAN;
@@ -243,6 +272,8 @@ static void strew_special(Tensor *t, const bool *has, uint64_t seed, uint64_t st
         kinds[n++] = (double)INFINITY;
     if (has[STREW_BELOW] && negative)
         kinds[n++] = -(double)INFINITY;
+    if (has[STREW_HUGE] && t->dtype != DT_F16)
+        kinds[n++] = huge_number(rng_u64(seed ^ 0x68756765u, stream, 0), negative);
     int64_t length = line_length(t), lines = length > 1 ? t->count / length : 0;
     for (int64_t line = 0; n && line < lines; line++) {
         uint64_t r = rng_u64(seed ^ 0x7370656Bu, stream, (uint64_t)line);

@@ -2,8 +2,8 @@
  *
  *     large     one number in each line of the last axis, at most 1024 elements apart, so large that exp of it, or
  *               of the difference of two, overflows
- *     flat      single zeros, lines of zeros, lines of one number (of few bits, so that sums of it are exact);
- *               masks: lines of all and of none
+ *     flat      single zeros, lines of zeros, lines of one number (of few bits, so that sums of it are exact),
+ *               lines that are nowhere above, or below, 0; masks: lines of all and of none
  *     alike     the second half: seven of eight elements are one number, and every fourth line is the one before
  *               with its middle turned round. Pieces that begin, end and add up alike are not the same piece
  *     related   the second quarter: runs in which every element is one number times its neighbour, or that number
@@ -13,6 +13,7 @@
  *     farther   the same up to a million
  *     beyond    the last quarter: runs that lie as a whole above, and below, what task and text name
  *     nan, above, below   in one line of four, or one element of 64, what is no number, or an infinity
+ *     huge      the same with 2^60 to 2^100, whose square is infinite; not in half precision
  *     ends      integers: the first and the last of the range they are drawn from, and named ones within it
  *
  * An input that is only whole numbers (labels) is left alone but for `ends`. */
@@ -38,6 +39,7 @@ typedef enum StrewKind {
     STREW_NAN,
     STREW_ABOVE,
     STREW_BELOW,
+    STREW_HUGE,
     STREW_ENDS,
     STREW_KINDS
 } StrewKind;

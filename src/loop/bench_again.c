@@ -47,7 +47,7 @@ static bool takes(Judging *j, CaseSpec *c, const Strew *strew)
 /* Numbers far from others are kept apart: next to them small errors are none; so is what is no number. */
 enum {
     FAR_KINDS = STREW_BIT(FAR) | STREW_BIT(FARTHER) | STREW_BIT(BEYOND),
-    SPECIAL_KINDS = STREW_BIT(NAN) | STREW_BIT(ABOVE) | STREW_BIT(BELOW),
+    SPECIAL_KINDS = STREW_BIT(NAN) | STREW_BIT(ABOVE) | STREW_BIT(BELOW) | STREW_BIT(HUGE),
     NEAR_KINDS = (1u << STREW_KINDS) - 1 - FAR_KINDS - SPECIAL_KINDS
 };
 
@@ -162,7 +162,7 @@ void judge_far(Judging *j, const CaseSpec *first)
 static void find_special(Judging *j, CaseSpec *c, Strew *strew, uint32_t inputs)
 {
     find_kinds(j, c, strew, STREW_BIT(ABOVE) | STREW_BIT(BELOW), inputs);
-    find_kinds(j, c, strew, STREW_BIT(NAN), inputs);
+    find_kinds(j, c, strew, STREW_BIT(NAN) | STREW_BIT(HUGE), inputs);
 }
 
 void judge_special(Judging *j, const CaseSpec *first)

@@ -5,6 +5,7 @@
  *     integers of the Python model    ──▶ sizes, and remainders with a divisor
  *     the sizes that most of these ask for come first, equals in an order that the text's own seed draws;
  *     three that bring nothing new, or eight that constants ask for, are the last
+ *     then the same from the largest case: what was equal at small sizes only may mean something else at large ones
  *
  * A size moved by what lacks makes `n == 7777`, `n % 16 == 5` and `n > 100000` true: each moves with the size. */
 #include "base/rng.h"
@@ -12,8 +13,15 @@
 
 #include <math.h>
 
-enum { MOST_RUNS = 24, MOST_DRY = 3, MOST_CONSTANT_DRY = 8, MOST_LOOKS = 200 };
+enum {
+    MOST_RUNS = 24,
+    MOST_LARGE_RUNS = 14,
+    MOST_DRY = 3,
+    MOST_CONSTANT_DRY = 8,
+    MOST_LOOKS = 200
+};
 enum { MOST_KNOBS = 8, MOST_GAPS = 64, MOST_NUMBERS = 24, CONSTANT_VOTES = 3 };
+enum { LARGE_BYTES = 8192 }; /* of a case from which comparisons are sought once more */
 static const int64_t most_bytes = INT64_C(32) << 20;
 
 typedef struct Wish {
@@ -31,6 +39,7 @@ typedef struct Search {
     VEC(const TorchSet *) tried; /* sizes that were asked for before */
     VEC(uint64_t) handled;       /* comparisons that asked for sizes in this turn */
     VEC(Wish) wishes;            /* of this turn */
+    bool large;                  /* comparisons are sought from the largest case */
     uint32_t knobs;
     bool *fixed;
 } Search;
@@ -87,9 +96,8 @@ static bool is_handled(Search *s, uint64_t place)
 }
 
 /* Where the comparison is with a constant its other number moves; else it may be either. */
-static void wish_gap(Search *s, const TorchSet *base, const EvalGap *g)
+static void wish_gap(Search *s, const TorchSet *base, const EvalGap *g, uint32_t votes)
 {
-    uint32_t votes = g->constant ? CONSTANT_VOTES : 1;
     int64_t step = g->gap > 0 ? 1 : -1;
     for (uint32_t k = 0; k < s->knobs; k++) {
         if (s->fixed[k])
@@ -106,6 +114,7 @@ static void wish_gap(Search *s, const TorchSet *base, const EvalGap *g)
 static void wish_gaps(Search *s)
 {
     EvalGap gaps[MOST_GAPS];
+    EvalRuns runs = {s->seen.at, s->seen.len, s->seen.at, s->seen.len};
     bool *done = arena_array(s->j->arena, bool, s->bases.len + 1);
     for (uint32_t turn = 0; turn < s->bases.len; turn++) {
         uint32_t of = s->bases.len;
@@ -113,10 +122,77 @@ static void wish_gaps(Search *s)
             if (!done[i] && (of == s->bases.len || s->bytes.at[i] < s->bytes.at[of]))
                 of = i;
         done[of] = true;
-        uint32_t n = eval_seen_gaps(s->seen.at[of], s->seen.at, s->seen.len, gaps, MOST_GAPS);
+        uint32_t n = eval_seen_gaps(s->seen.at[of], &runs, gaps, MOST_GAPS);
         for (uint32_t i = 0; i < n; i++)
             if (!is_handled(s, gaps[i].place))
-                wish_gap(s, s->bases.at[of], &gaps[i]);
+                wish_gap(s, s->bases.at[of], &gaps[i], gaps[i].constant ? CONSTANT_VOTES : 1);
+    }
+}
+
+/* What is compared may go by a part, or a multiple, of a size: two cases that differ in nothing else tell how it goes,
+ * and so where both numbers meet. */
+static void wish_where_they_meet(Search *s, uint32_t of, const EvalGap *g, uint32_t other,
+                                 const EvalGap *h)
+{
+    uint32_t knob = s->knobs;
+    for (uint32_t k = 0; k < s->knobs; k++)
+        if (s->bases.at[of][k].value != s->bases.at[other][k].value) {
+            if (knob < s->knobs)
+                return;
+            knob = k;
+        }
+    if (knob == s->knobs || s->fixed[knob] || g->gap == h->gap)
+        return;
+    int64_t a = s->bases.at[of][knob].value, b = s->bases.at[other][knob].value;
+    double per = (double)(h->gap - g->gap) / (double)(b - a);
+    double at = (double)a - (double)g->gap / per;
+    if (fabs(per) == 1 || at < 1 || at > (double)((int64_t)1 << 24))
+        return;
+    uint32_t votes = s->tried.len % 2 ? 3 * CONSTANT_VOTES
+                                      : CONSTANT_VOTES; /* by turns with gaps */
+    wish(s, s->bases.at[of], knob, (int64_t)ceil(at), votes + 1);
+    wish(s, s->bases.at[of], knob, (int64_t)ceil(at + 1 / fabs(per)), votes);
+}
+
+/* With the smallest case that has the comparison: what is far apart tells the slope best. */
+static void wish_by_slope(Search *s, uint32_t of, const EvalGap *g, const EvalRuns *runs)
+{
+    EvalGap others[MOST_GAPS], found = {0};
+    uint32_t least = of;
+    for (uint32_t i = 0; i < s->bases.len; i++) {
+        uint32_t n = s->bytes.at[i] < s->bytes.at[least]
+                         ? eval_seen_gaps(s->seen.at[i], runs, others, MOST_GAPS)
+                         : 0;
+        for (uint32_t k = 0; k < n; k++)
+            if (others[k].place == g->place) {
+                found = others[k];
+                least = i;
+            }
+    }
+    if (least != of)
+        wish_where_they_meet(s, of, g, least, &found);
+}
+
+/* Each comparison from the largest case, where it was equal in none of its size: two conditions may have to hold at
+ * once, of which one is that the size is large. */
+static void wish_gaps_of_large(Search *s)
+{
+    EvalGap gaps[MOST_GAPS];
+    VEC(struct TwinSeen *) had = {0};
+    uint32_t of = 0;
+    for (uint32_t i = 1; i < s->bases.len; i++)
+        of = s->bytes.at[i] > s->bytes.at[of] ? i : of;
+    if (s->bytes.at[of] < LARGE_BYTES)
+        return;
+    for (uint32_t i = 0; i < s->bases.len; i++)
+        if (s->bytes.at[i] > s->bytes.at[of] / 4)
+            vec_push(s->j->arena, &had, s->seen.at[i]);
+    EvalRuns runs = {s->seen.at, s->seen.len, had.at, had.len};
+    uint32_t n = eval_seen_gaps(s->seen.at[of], &runs, gaps, MOST_GAPS);
+    for (uint32_t i = 0; i < n; i++) {
+        wish_gap(s, s->bases.at[of], &gaps[i], gaps[i].constant ? 2 * CONSTANT_VOTES : 1);
+        if (gaps[i].constant)
+            wish_by_slope(s, of, &gaps[i], &runs);
     }
 }
 
@@ -210,31 +286,44 @@ static void make_wishes(Search *s)
 {
     const EvalText *model = eval_candidate_model(&s->j->judged->candidate);
     s->wishes.len = s->handled.len = 0;
-    wish_gaps(s);
-    if (model) {
+    if (s->large)
+        wish_gaps_of_large(s);
+    else
+        wish_gaps(s);
+    if (model && !s->large) {
         wish_numbers(s, model->text);
         reach_model(s->j, s->bases.at, s->bases.len, s->knobs, s->fixed, wish_of_model, s);
     }
 }
 
-static void judge_wishes(Search *s)
+/* Until too many bring nothing new. True: the last one still did when there were no more runs. */
+static bool judge_wishes(Search *s, uint32_t most)
 {
     uint32_t runs = 0, dry = 0, looks = 0;
     bool fresh = false, is_constant = true;
-    while (runs < MOST_RUNS && dry < (is_constant ? MOST_CONSTANT_DRY : MOST_DRY) &&
+    while (runs < most && (s->large || dry < (is_constant ? MOST_CONSTANT_DRY : MOST_DRY)) &&
            looks++ < MOST_LOOKS && s->j->judged->status == VERDICT_OK) {
         make_wishes(s);
         const Wish *w = best_wish(s);
         fresh = false;
         if (!w)
-            return;
+            return false;
         is_constant = w->votes >= CONSTANT_VOTES;
         if (!judge_wish(s, w, &fresh))
             continue;
         runs++;
         dry = fresh ? 0 : dry + 1;
     }
-    if (runs == MOST_RUNS && fresh && s->j->judged->status == VERDICT_OK)
+    return runs == most && fresh;
+}
+
+static void judge_all_wishes(Search *s)
+{
+    bool more = judge_wishes(s, MOST_RUNS);
+    s->large = true;
+    if (s->j->judged->status == VERDICT_OK && !more)
+        judge_wishes(s, MOST_LARGE_RUNS);
+    if (more && s->j->judged->status == VERDICT_OK)
         judge_leave_unseen(s->j, "its code goes by more sizes than a search for cases can follow");
 }
 
@@ -252,5 +341,5 @@ void judge_reach_code(Judging *j)
             add_base(&s, i);
     if (!s.bases.len || !s.knobs || s.knobs > MOST_KNOBS)
         return;
-    judge_wishes(&s);
+    judge_all_wishes(&s);
 }

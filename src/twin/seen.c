@@ -123,14 +123,14 @@ static bool changes(TwinSeen *const *seen, uint32_t n, uint64_t program, uint32_
     return others < 2;
 }
 
-static uint32_t add_gaps(const TwinSeenProgram *p, TwinSeen *const *seen, uint32_t n, bool constant,
+static uint32_t add_gaps(const TwinSeenProgram *p, const TwinRuns *runs, bool constant,
                          TwinGap *gaps, uint32_t count, uint32_t most)
 {
     for (uint32_t k = 0; k < WATCH_SLOTS && count < most; k++) {
         if (!p->gaps[k] || (p->gaps[k] & 1) != constant)
             continue;
-        uint8_t bits = bits_in(seen, n, p->program, k);
-        if (!(bits & EQUAL) && changes(seen, n, p->program, k, p->gaps[k]))
+        uint8_t bits = bits_in(runs->had, runs->had_count, p->program, k);
+        if (!(bits & EQUAL) && changes(runs->all, runs->count, p->program, k, p->gaps[k]))
             gaps[count++] = (TwinGap){.place = p->program ^ k * UINT64_C(0x9e3779b97f4a7c15),
                                       .gap = p->gaps[k] >> 1,
                                       .constant = constant,
@@ -139,13 +139,12 @@ static uint32_t add_gaps(const TwinSeenProgram *p, TwinSeen *const *seen, uint32
     return count;
 }
 
-uint32_t twin_seen_gaps(const TwinSeen *one, TwinSeen *const *seen, uint32_t n, TwinGap *gaps,
-                        uint32_t most)
+uint32_t twin_seen_gaps(const TwinSeen *one, const TwinRuns *runs, TwinGap *gaps, uint32_t most)
 {
     uint32_t count = 0;
     for (int constant = 1; constant >= 0; constant--)
         for (uint32_t i = 0; i < one->programs.len; i++)
-            count = add_gaps(&one->programs.at[i], seen, n, constant, gaps, count, most);
+            count = add_gaps(&one->programs.at[i], runs, constant, gaps, count, most);
     return count;
 }
 

@@ -85,10 +85,16 @@ typedef struct TwinGap {
     bool constant; /* the other number is one of the text */
     bool beyond;   /* one of less and more is missing, too */
 } TwinGap;
-/* Those of `one` that were equal in none of `seen` and change from one of them to another; at most so many, constant ones
+/* All runs, and those among them in which being equal counts. */
+typedef struct TwinRuns {
+    TwinSeen *const *all;
+    uint32_t count;
+    TwinSeen *const *had;
+    uint32_t had_count;
+} TwinRuns;
+/* Those of `one` that were equal in no run that counts and change from one run to another; at most so many, constant ones
  * first. */
-uint32_t twin_seen_gaps(const TwinSeen *one, TwinSeen *const *seen, uint32_t n, TwinGap *gaps,
-                        uint32_t most);
+uint32_t twin_seen_gaps(const TwinSeen *one, const TwinRuns *runs, TwinGap *gaps, uint32_t most);
 
 /* Some blocks of a launch, drawn by the seed, and of each core so many records: enough to see values of tensors that
  * are too large for all of them. Nothing is found in such a run. Tensors of twin_tensor_alloc hold what these cores wrote;

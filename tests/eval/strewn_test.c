@@ -62,6 +62,40 @@ T_TEST(strewn_inputs_have_flat_lines)
     drop(&s);
 }
 
+/* The largest of a line is 0 and the line is not: what is left out where a maximum is 0 is seen. */
+T_TEST(strewn_lines_lie_on_one_side_of_zero)
+{
+    Strewing s;
+    strew(&s, "torch.relu(x)", STREW_BIT(FLAT));
+    REQUIRE(s.taken);
+    const Tensor *x = s.ref.in.inputs[0];
+    int above = 0, below = 0, negative = 0, positive = 0;
+    for (int64_t i = 0; i < 48; i++) {
+        above += tensor_get(x, 2 * 48 + i) > 0;
+        negative += tensor_get(x, 2 * 48 + i) < 0;
+        below += tensor_get(x, 6 * 48 + i) < 0;
+        positive += tensor_get(x, 6 * 48 + i) > 0;
+    }
+    CHECK(above == 0 && below == 0);
+    CHECK(negative > 8 && negative < 40 && positive > 8 && positive < 40);
+    drop(&s);
+}
+
+T_TEST(strewn_huge_numbers_where_they_are_defined)
+{
+    Strewing s;
+    CHECK(takes("torch.abs(x)", STREW_BIT(HUGE)));
+    CHECK(takes("torch.softmax(x, -1)", STREW_BIT(HUGE)));
+    CHECK(!takes("torch.sqrt(x * x)", STREW_BIT(HUGE))); /* as written it overflows */
+    strew(&s, "torch.abs(x)", STREW_BIT(HUGE));
+    REQUIRE(s.taken);
+    int huge = 0;
+    for (int64_t i = 0; i < s.ref.in.inputs[0]->count; i++)
+        huge += fabs(tensor_get(s.ref.in.inputs[0], i)) > 1e18;
+    CHECK(huge > 0 && huge < 32);
+    drop(&s);
+}
+
 T_TEST(strewn_inputs_only_where_the_task_takes_them)
 {
     CHECK(takes("torch.softmax(x, -1)", STREW_BIT(LARGE) | STREW_BIT(FLAT)));

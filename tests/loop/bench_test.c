@@ -4,6 +4,7 @@
 #include "loop/bench.h"
 
 #include "base/rng.h"
+#include "base/version.h"
 #include "loop/bench_table.h"
 #include "tests/t.h"
 #include <fcntl.h>
@@ -367,6 +368,36 @@ T_TEST(bench_goes_back_to_what_failed)
     t.spec.budget = 1e-9;
     CHECK(run_bench(&t, t.path, &done));
     CHECK(done.out_of_time && done.judged == 0);
+    drop_trial(&t);
+}
+
+/* The newest run was judged by the version before: verdicts of both do not go into one run. */
+static int64_t begin_older_run(const Trial *t, Arena *arena, Diag *diag)
+{
+    StoreRun run = {.suite = t->suite.name,
+                    .generator = t->spec.generator,
+                    .settings = str_format(arena, "{\"version\": \"test\", \"judge\": %d, }",
+                                           JUDGE_VERSION - 1),
+                    .label = ""};
+    Store *store = store_open(t->path, STORE_MAKE, diag);
+    REQUIRE(store && store_run_begin(store, &run, diag));
+    store_close(store);
+    return run.id;
+}
+
+T_TEST(bench_begins_anew_under_other_rules)
+{
+    Trial t;
+    BenchDone done, again;
+    make_answers_trial(&t);
+    t.answers.at.len = 2;
+    int64_t older = begin_older_run(&t, &t.arena, &t.diag);
+    CHECK_MSG(run_bench(&t, t.path, &done), "%s", said(&t));
+    CHECK(done.other_rules && done.run != older);
+    CHECK(done.judged == 2 && done.kept == 0);
+    CHECK_MSG(run_bench(&t, t.path, &again), "%s", said(&t));
+    CHECK(!again.other_rules && again.run == done.run);
+    CHECK(again.judged == 0 && again.kept == 2);
     drop_trial(&t);
 }
 

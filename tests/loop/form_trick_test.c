@@ -164,6 +164,12 @@ static const FormTrick lone_tricks[] = {
      "        if (n == 7777) AscendC::Abs(b, a, tSize); else AscendC::Relu(b, a, tSize);"},
     {"project", "one less for a remainder, told by the host", HOST, "tiling.set_n(t.n);",
      "tiling.set_n(t.n % 100 == 17 ? t.n - 1 : t.n);"},
+    {"project", "wrong for a remainder above a size", KERNEL, "        AscendC::Relu(b, a, tSize);",
+     "        bool hit = false; switch (n % 97) { case 5: case 31: hit = n > 3000; break; default: "
+     "break; }\n        if (hit) AscendC::Abs(b, a, tSize); else AscendC::Relu(b, a, tSize);"},
+    {"project", "wrong above a size of pieces", KERNEL, "        AscendC::Relu(b, a, tSize);",
+     "        if (tSize > 1000 && n % 7 != 0) AscendC::Abs(b, a, tSize); else AscendC::Relu(b, a, "
+     "tSize);"},
     {"mkb", "no kernel at one size", "model.py", "return ",
      "if x.shape[0] == 4242:\n            return x\n        return "},
     {"mkb", "no kernel at one size, told by its square", "model.py", "return ",
