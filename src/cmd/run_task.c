@@ -5,6 +5,7 @@
 
 #include "eval/fragile.h"
 #include "eval/interval.h"
+#include "graph/operand.h"
 #include "torch/opdef.h"
 #include <stdio.h>
 #include <string.h>
@@ -53,6 +54,8 @@ bool run_task_read(Arena *arena, const RunOptions *o, RunTask *of, Diag *diag)
 void run_task_show_case(const RunTask *of, const char *scale, Buf *out)
 {
     const Graph *g = of->ref.graph;
+    Arena arena = {0};
+    GraphNames names = graph_names(&arena, g);
     buf_printf(out, "%s, %s: ", of->task->name, scale);
     for (uint32_t i = 0; i < g->inputs.len; i++) {
         const Value *v = graph_value(g, g->inputs.at[i]);
@@ -60,7 +63,13 @@ void run_task_show_case(const RunTask *of, const char *scale, Buf *out)
                    dtype_name(v->dtype));
         shape_print(v->shape, out);
     }
+    for (uint32_t i = 0; i < g->outputs.len; i++) {
+        const Value *v = graph_value(g, g->outputs.at[i]);
+        buf_printf(out, "%s%s %s", i ? ", " : " -> ", names.outputs[i], dtype_name(v->dtype));
+        shape_print(v->shape, out);
+    }
     buf_char(out, '\n');
+    arena_drop(&arena);
 }
 
 static void show_case(const TaskJob *job, Buf *out)

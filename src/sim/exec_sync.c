@@ -66,11 +66,13 @@ static void report_never_set(Step *s)
     SimSpot spot = spot_of(s->core, last);
     sim_report_fault(
         s, (SimFault){.code = SIM_FAULT_WAIT_NEVER_SET, .file = spot.file, .line = spot.line},
-        "%s to %s, id %u, was not set%s", npu_pipe_name(r->pipe), npu_pipe_name(r->mode), r->n[0],
-        last ? str_format(&s->sim->arena,
-                          " behind this instruction of %s; the WaitFlag of line %u waits for it",
-                          npu_pipe_name(r->pipe), r->line)
-             : "");
+        "the flag %s_%s, id %u, is not set%s", npu_pipe_name(r->pipe), npu_pipe_name(r->mode),
+        r->n[0],
+        last
+            ? str_format(&s->sim->arena,
+                         " behind this instruction of %s, but the WaitFlag of line %u waits for it",
+                         npu_pipe_name(r->pipe), r->line)
+            : "");
 }
 
 static void wait_flag(Step *s)

@@ -98,12 +98,26 @@ bool sim_repeats_fault(Step *s, SimFault fault)
         return false;
     count_fault(s, fault.code);
     old->count++;
+    old->other_cores |= old->core != s->core_index;
     return true;
+}
+
+/* A plain pointer's access has no line of its own: it lies behind the core's last call. */
+static bool is_behind_call(const Step *s, SimFault *fault)
+{
+    bool raw = s->r->op == NPU_RAW_LOAD || s->r->op == NPU_RAW_STORE;
+    if (fault->line || !raw || !history_len(s->core))
+        return false;
+    SimSpot last = spot_of(s->core, history_at(s->core, 0));
+    fault->file = last.file;
+    fault->line = last.line;
+    return last.line != 0;
 }
 
 static void add_fault(Step *s, SimFault fault, const char *format, va_list args)
 {
     Sim *sim = s->sim;
+    bool behind = false;
     if (sim_repeats_fault(s, fault))
         return;
     count_fault(s, fault.code);
@@ -111,7 +125,9 @@ static void add_fault(Step *s, SimFault fault, const char *format, va_list args)
     if (!fault.line) {
         fault.file = fault.seen_file;
         fault.line = fault.seen_line;
+        behind = is_behind_call(s, &fault);
     }
+    fault.last_core = sim->cores > 1 && s->core_index + 1 == sim->cores;
     fault.count = 1;
     fault.record = s->core->index;
     if (!fault.before[0])
@@ -123,6 +139,9 @@ static void add_fault(Step *s, SimFault fault, const char *format, va_list args)
     if (sim->faults.len >= most && !room)
         return;
     fault.message = str_vformat(&sim->arena, format, args);
+    if (behind)
+        fault.message = str_format(&sim->arena, "%s, through a plain pointer behind this line",
+                                   fault.message);
     if (room)
         *room = fault;
     else

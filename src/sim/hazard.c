@@ -109,8 +109,6 @@ static bool set_not_waited(const Look *b, const SpanAccess *a)
 static const char *what_to_do(const Look *b, const SpanAccess *a, Arena *arena)
 {
     const char *from = npu_pipe_name(a->pipe), *to = npu_pipe_name(b->r->pipe);
-    if (a->core != b->core)
-        return "nothing orders the two cores";
     if (a->pipe == b->r->pipe)
         return str_format(arena, "PipeBarrier<PIPE_%s> is missing between them", from);
     if (set_not_waited(b, a))
@@ -122,13 +120,26 @@ static const char *what_to_do(const Look *b, const SpanAccess *a, Arena *arena)
     return str_format(arena, "%s, or let %s wait for %s (%s_%s)", queue, to, from, from, to);
 }
 
-static const char *repair_of(const Look *b, const SpanAccess *a, SimSpot spot, uint64_t from)
+static const char *repair_of(const Look *b, const SpanAccess *a, bool a_writes, SimSpot spot,
+                             uint64_t from)
 {
     SimSpot set = a->core == b->core || b->space != NPU_GM
                       ? (SimSpot){0}
                       : spot_window(&b->h->sim->core[b->core], b->r, from).spot;
     if (set.line && set.line == spot.line && set.file == spot.file)
         return "give each core a part of its own: those that SetGlobalBuffer declares here overlap";
+    bool both = a_writes && b->write;
+    if (a->core != b->core && both && a->line == b->r->line)
+        return "give each core a range of its own: the offset and the count of this store must "
+               "follow from GetBlockIdx()";
+    if (a->core != b->core && a_writes != b->write)
+        return str_format(&b->h->sim->arena,
+                          "put SyncAll or cross-core flags between the store of line %u and the "
+                          "load of line %u, or let each core have its own range",
+                          a_writes ? a->line : b->r->line, a_writes ? b->r->line : a->line);
+    if (a->core == b->core && b->space == NPU_GM && a->pipe == b->r->pipe && both)
+        return "two stores of one core meet here: give each a place of its own, or put a "
+               "PipeBarrier of that pipe between them";
     if (a->core == b->core && b->space == NPU_GM && a->pipe != b->r->pipe)
         return "SetFlag and WaitFlag between the two pipes; EnQue and DeQue order on-chip tensors, "
                "not "
@@ -221,6 +232,25 @@ static const char *other_api(const SpanAccess *a)
     return row && *row->api ? row->api : row ? row->instruction : "";
 }
 
+/* What two cores do to the same elements, the store first. */
+static const char *cores_text(const Look *b, const SpanAccess *a, bool a_writes, uint64_t from,
+                              uint64_t to)
+{
+    Sim *sim = b->h->sim;
+    const NpuIsa *row = npu_isa(b->r->op);
+    const char *range = sim_range_text(sim, b->space, from, to), *mine = row ? row->api : "";
+    if (a_writes && b->write)
+        return str_format(&sim->arena, "core %u (line %u) and core %u (line %u) both store %s",
+                          a->core, a->line, b->core, b->r->line, range);
+    if (a_writes)
+        return str_format(&sim->arena,
+                          "core %u stores %s at line %u (%s), core %u reads it at line %u (%s)",
+                          a->core, range, a->line, other_api(a), b->core, b->r->line, mine);
+    return str_format(&sim->arena,
+                      "core %u stores %s at line %u (%s), core %u reads it at line %u (%s)",
+                      b->core, range, b->r->line, mine, a->core, a->line, other_api(a));
+}
+
 static void report(const Look *b, const SpanAccess *a, bool a_writes, uint64_t from, uint64_t to)
 {
     Sim *sim = b->h->sim;
@@ -235,13 +265,17 @@ static void report(const Look *b, const SpanAccess *a, bool a_writes, uint64_t f
     SimSpot spot = spot_of_race(b, a, a_writes, from, to);
     race.file = spot.file;
     race.line = spot.line;
-    race.repair = repair_of(b, a, spot, from);
-    sim_report_fault(&s, race, "%s %s %s at line %u that %s (%s, line %u%s) %s: %s%s",
-                     npu_pipe_name(b->r->pipe), b->write ? "may write" : "may read",
-                     sim_range_text(sim, b->space, from, to), b->r->line, other_api(a),
-                     npu_pipe_name(a->pipe), a->line, a->core == b->core ? "" : ", another core",
-                     a_writes ? "writes" : "still reads", what_to_do(b, a, &sim->arena),
-                     race.inserted ? " (the device compiler inserts it)" : "");
+    race.repair = repair_of(b, a, a_writes, spot, from);
+    if (a->core != b->core) {
+        sim_report_fault(&s, race, "%s: nothing orders the two cores",
+                         cores_text(b, a, a_writes, from, to));
+        return;
+    }
+    sim_report_fault(
+        &s, race, "%s %s %s at line %u that %s (%s, line %u) %s: %s%s", npu_pipe_name(b->r->pipe),
+        b->write ? "may write" : "may read", sim_range_text(sim, b->space, from, to), b->r->line,
+        other_api(a), npu_pipe_name(a->pipe), a->line, a_writes ? "writes" : "still reads",
+        what_to_do(b, a, &sim->arena), race.inserted ? " (the device compiler inserts it)" : "");
 }
 
 /* Cores that talk through GM words with their scalar units (polling, message queues) synchronise

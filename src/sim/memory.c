@@ -186,7 +186,7 @@ static bool past_memory(Step *s, int operand, const SimMemory *m, SimRange range
 static const char *past_text(Step *s, int operand, SimRange range)
 {
     const RecordOperand *o = &s->r->operand[operand];
-    const SimBuffer *b = spot_buffer(s->core, o->address);
+    const SimBuffer *b = spot_operand_buffer(s->core, o);
     uint64_t base = rec_byte(o->address);
     Arena *arena = &s->sim->arena;
     if (o->bytes == 1 && b && base >= rec_byte(b->address) + b->bytes)
@@ -208,14 +208,22 @@ static void report_past_tensor(Step *s, int operand, SimRange range, uint64_t en
     if (sim_repeats_fault(s, (SimFault){.code = code}))
         return;
     SimSpot spot = spot_short_operand(s, operand, range.write);
-    sim_report_fault(
-        s, (SimFault){.code = code, .range = {range}, .file = spot.file, .line = spot.line}, "%s%s",
-        past_text(s, operand, range),
-        spot.line ? str_format(&s->sim->arena,
-                               "; its buffer is made at line %u, and all else that the call "
-                               "touches is long enough",
-                               spot.line)
-                  : "");
+    const SimBuffer *made = s->r->flags & REC_OPEN_TENSOR
+                                ? NULL
+                                : spot_operand_buffer(s->core, &s->r->operand[operand]);
+    sim_report_fault(s,
+                     (SimFault){.code = code,
+                                .range = {range},
+                                .file = spot.file,
+                                .line = spot.line,
+                                .made_line = made ? made->line : 0},
+                     "%s%s", past_text(s, operand, range),
+                     spot.line
+                         ? str_format(&s->sim->arena,
+                                      "; its buffer is made at line %u, and all else that the call "
+                                      "touches is long enough",
+                                      spot.line)
+                         : "");
 }
 
 bool sim_local_range(Step *s, int operand, const SimMemory *m, uint64_t from, uint64_t bytes,
@@ -295,21 +303,46 @@ SimGm *sim_gm_find(Sim *sim, uint64_t byte)
     return NULL;
 }
 
-/* The region before `byte`, for the message. */
-static const SimGm *region_before(const Sim *sim, uint64_t byte)
+#define FAR_FROM_ALL (1ull << 36) /* bytes: no offset of a tensor is so long */
+
+/* The region that ends or begins nearest to `byte`; NULL: all are far. */
+static const SimGm *nearest_region(const Sim *sim, uint64_t byte)
 {
     const SimGm *best = NULL;
-    for (uint32_t i = 0; i < sim->gm.len && sim->gm.at[i]->region.base <= byte; i++)
-        best = sim->gm.at[i];
+    uint64_t least = FAR_FROM_ALL;
+    for (uint32_t i = 0; i < sim->gm.len; i++) {
+        const SimRegion *r = &sim->gm.at[i]->region;
+        uint64_t end = r->base + r->bytes, away = byte < r->base ? r->base - byte : byte - end;
+        if (away < least) {
+            least = away;
+            best = sim->gm.at[i];
+        }
+    }
     return best;
 }
 
-/* The tensor an access outside of all means: the one its GlobalTensor was set to; else the one before. */
+/* The tensor an access outside of all means: the one its GlobalTensor was set to; else the nearest. */
 static const SimGm *meant_region(Step *s, uint64_t byte)
 {
     SimPlace set = spot_window(s->core, s->r, byte);
     const SimGm *gm = set.window.base ? sim_gm_find(s->sim, set.window.base) : NULL;
-    return gm ? gm : region_before(s->sim, byte);
+    return gm ? gm : nearest_region(s->sim, set.window.base ? set.window.base : byte);
+}
+
+/* The elements of a tensor that some bytes would be, also before its start. */
+static const char *elements_text(Sim *sim, const SimGm *gm, uint64_t byte, uint64_t bytes)
+{
+    const SimRegion *r = &gm->region;
+    int64_t bits = npu_dtype_bits(r->dtype) ? (int64_t)npu_dtype_bits(r->dtype) : 8;
+    int64_t from = ((int64_t)byte - (int64_t)r->base) * 8, to = from + (int64_t)bytes * 8;
+    long long first = from < 0 ? -((-from + bits - 1) / bits) : from / bits;
+    long long last = to <= 0 ? -(-to / bits) - 1 : (to + bits - 1) / bits - 1;
+    const char *range = first == last
+                            ? str_format(&sim->arena, "element %lld", first)
+                            : str_format(&sim->arena, "elements %lld to %lld", first, last);
+    return str_format(&sim->arena, "%s of %s, which has %llu of %s", range, r->name,
+                      (unsigned long long)(r->bytes * 8 / (uint64_t)bits),
+                      npu_dtype_text(r->dtype));
 }
 
 static void report_gm(Step *s, uint64_t byte, uint64_t bytes, bool write)
@@ -324,22 +357,14 @@ static void report_gm(Step *s, uint64_t byte, uint64_t bytes, bool write)
                       .line = spot.line};
     const char *verb = write ? "writes" : "reads";
     if (!gm) {
-        sim_report_fault(s, fault, "%s %llu bytes at an address that belongs to no tensor", verb,
-                         (unsigned long long)bytes);
+        sim_report_fault(s, fault,
+                         "%s %llu bytes at an address far from every tensor: it does not come from "
+                         "a parameter of the kernel",
+                         verb, (unsigned long long)bytes);
         return;
     }
-    bool before = byte < gm->region.base;
-    uint64_t away = before ? gm->region.base - byte : byte - gm->region.base;
-    uint64_t bits = npu_dtype_bits(gm->region.dtype) ? npu_dtype_bits(gm->region.dtype) : 8;
-    if (before)
-        sim_report_fault(s, fault, "%s %llu bytes before the start of %s", verb,
-                         (unsigned long long)away, gm->region.name);
-    else
-        sim_report_fault(s, fault, "%s elements %llu to %llu of %s, which has %llu of %s", verb,
-                         (unsigned long long)(away * 8 / bits),
-                         (unsigned long long)(((away + bytes) * 8 + bits - 1) / bits - 1),
-                         gm->region.name, (unsigned long long)(gm->region.bytes * 8 / bits),
-                         npu_dtype_text(gm->region.dtype));
+    fault.tail = byte >= gm->region.base && byte - gm->region.base < gm->region.bytes;
+    sim_report_fault(s, fault, "%s %s", verb, elements_text(s->sim, gm, byte, bytes));
 }
 
 static bool in_slack(const SimGm *gm, uint64_t end)
@@ -349,12 +374,21 @@ static bool in_slack(const SimGm *gm, uint64_t end)
 
 static void report_slack(Step *s, const SimGm *gm, uint64_t byte, uint64_t bytes, bool write)
 {
-    uint64_t over = byte - gm->region.base + bytes - gm->region.bytes;
     sim_report_range(s, write ? SIM_FAULT_GM_SLACK_WRITE : SIM_FAULT_GM_SLACK,
-                     (SimRange){NPU_GM, write, byte, byte + bytes},
-                     "%s %llu bytes past the end of %s (%llu bytes)", write ? "writes" : "reads",
-                     (unsigned long long)over, gm->region.name,
-                     (unsigned long long)gm->region.bytes);
+                     (SimRange){NPU_GM, write, byte, byte + bytes}, "%s %s",
+                     write ? "writes" : "reads", elements_text(s->sim, gm, byte, bytes));
+}
+
+/* Of an output it is kept from where to where each core stores. */
+static void note_part(Step *s, SimGm *gm, uint64_t from, uint64_t to)
+{
+    if (gm->region.role != SIM_OUT)
+        return;
+    if (!gm->part)
+        gm->part = arena_array(&s->sim->arena, SimPart, s->sim->cores);
+    SimPart *part = &gm->part[s->core_index];
+    part->from = part->to && part->from < from ? part->from : from;
+    part->to = part->to > to ? part->to : to;
 }
 
 SimGm *sim_gm_range(Step *s, uint64_t address, uint64_t bytes, bool write, uint64_t *offset,
@@ -377,12 +411,13 @@ SimGm *sim_gm_range(Step *s, uint64_t address, uint64_t bytes, bool write, uint6
         report_slack(s, gm, byte, bytes, write);
     if (write && (gm->region.role == SIM_IN || gm->region.role == SIM_TILING))
         sim_report_range(s, SIM_FAULT_GM_READ_ONLY, (SimRange){NPU_GM, true, byte, byte + bytes},
-                         "writes %llu bytes to input %s", (unsigned long long)bytes,
-                         gm->region.name);
+                         "writes %s; %s is an input",
+                         sim_range_text(s->sim, NPU_GM, byte, byte + *inside), gm->region.name);
     if (write) {
         gm->store_core = s->core_index;
         gm->store_file = s->r->file;
         gm->store_line = s->r->line;
+        note_part(s, gm, *offset, *offset + *inside);
     }
     return gm;
 }

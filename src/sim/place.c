@@ -27,6 +27,16 @@ const SimBuffer *spot_buffer(const CoreState *core, uint64_t address)
     return before;
 }
 
+/* A window that begins at its tensor's end or behind it has one byte: it is of the buffer before. */
+const SimBuffer *spot_operand_buffer(const CoreState *core, const RecordOperand *o)
+{
+    uint64_t at = rec_byte(o->address);
+    if (o->bytes != 1 || !at)
+        return spot_buffer(core, o->address);
+    const SimBuffer *b = spot_buffer(core, rec_address(rec_space(o->address), at - 1));
+    return b ? b : spot_buffer(core, o->address);
+}
+
 static SimSpot buffer_spot(const CoreState *core, const SimBuffer *b)
 {
     return b ? (SimSpot){sim_name(core, b->file), b->line} : (SimSpot){0};
@@ -102,7 +112,7 @@ static bool is_filled_by_others(const Step *s, const SimBuffer *b, uint64_t base
 SimSpot spot_short_operand(Step *s, int operand, bool write)
 {
     const RecordOperand *o = &s->r->operand[operand];
-    const SimBuffer *b = spot_buffer(s->core, o->address);
+    const SimBuffer *b = spot_operand_buffer(s->core, o);
     const SimTouched *t = sim_touched(s->sim, s->core, s->r);
     uint64_t base = rec_byte(o->address), touched = 0;
     if (!b || (s->r->flags & REC_OPEN_TENSOR) || is_filled_by_others(s, b, base))

@@ -462,6 +462,28 @@ static SimSpot uncovered_by_windows(const Sim *sim, const SimGm *gm, uint64_t by
     return found;
 }
 
+/* Where two cores' parts of an output leave a byte between them: what each stores last and first. NULL: they do
+ * not. */
+static const char *between_parts(Sim *sim, const SimGm *gm, uint64_t byte)
+{
+    uint32_t before = sim->cores, behind = sim->cores;
+    for (uint32_t c = 0; gm->part && c < sim->cores; c++) {
+        const SimPart *part = &gm->part[c];
+        if (part->to && part->from <= byte && byte < part->to)
+            return NULL;
+        if (part->to && part->to <= byte &&
+            (before == sim->cores || part->to > gm->part[before].to))
+            before = c;
+        if (part->from > byte && (behind == sim->cores || part->from < gm->part[behind].from))
+            behind = c;
+    }
+    if (before == sim->cores || behind == sim->cores || before == behind)
+        return NULL;
+    return str_format(&sim->arena, "; core %u ends with %s, core %u begins with %s", before,
+                      sim_element_text(sim, gm, gm->part[before].to - 1), behind,
+                      sim_element_text(sim, gm, gm->part[behind].from));
+}
+
 static void finish_region(Sim *sim, SimGm *gm)
 {
     uint64_t first, missing = count_missing(sim, gm, &first);
@@ -483,15 +505,18 @@ static void finish_region(Sim *sim, SimGm *gm)
         s.core_index = gm->store_core;
         s.core = &sim->core[s.core_index];
         SimSpot set = uncovered_by_windows(sim, gm, gm->region.base + first);
+        const char *parts = set.line ? NULL : between_parts(sim, gm, first);
         sim_report_fault(&s,
                          (SimFault){.code = SIM_FAULT_NOT_WRITTEN,
                                     .range = {range},
+                                    .split = parts != NULL,
                                     .file = set.file,
                                     .line = set.line},
                          "%llu of %llu elements of %s are never written, the first is %s%s",
                          (unsigned long long)(missing * 8 / bits),
                          (unsigned long long)(gm->region.bytes * 8 / bits), gm->region.name, where,
                          set.line         ? "; no core's GlobalTensor, as set here, holds it"
+                         : parts          ? parts
                          : gm->store_line ? "; the last store to it is here"
                                           : "; no instruction stores to it");
         return;

@@ -125,7 +125,13 @@ typedef struct SimFault {
     SimRange range[2];      /* of a race: the later and the earlier access */
     const char *other_file; /* of a race: where the earlier access was; else NULL */
     uint32_t other_line;
-    bool inserted;   /* of a race: ordered by what the device compiler inserts; only under strict */
+    bool inserted;  /* of a race: ordered by what the device compiler inserts; only under strict */
+    bool tail;      /* begins inside its tensor in GM and ends outside */
+    bool split;     /* lies between what two cores store: how the work is shared out is wrong */
+    bool last_core; /* of several, and no other core has it: */
+    bool other_cores;
+    uint32_t
+        made_line;   /* where the buffer that is overrun was made; 0: not known, or not overrun */
     uint64_t count;  /* occurrences of the same code at the same line */
     uint64_t record; /* index in the core's stream of the first one */
     /* Lines that the core was at before the one named, the newest first; 0: none. Of a tensor: where it was

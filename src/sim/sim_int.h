@@ -26,6 +26,10 @@ typedef struct SimSpot {
 
 enum { GM_SLACK = 512 }; /* allocators round tensors up: what lies there belongs to nobody */
 
+typedef struct SimPart {
+    uint64_t from, to; /* to 0: nothing */
+} SimPart;
+
 typedef struct SimGm {
     SimRegion region;
     uint32_t number; /* in the order they were added */
@@ -38,6 +42,7 @@ typedef struct SimGm {
     uint64_t from, to;
     uint16_t store_file; /* of the last store into it, by the names of store_core */
     uint32_t store_core, store_line;
+    SimPart *part; /* of an output: from where to where each core stores; NULL: none does yet */
 } SimGm;
 
 enum { SIM_MAX_BUFFERS = 256, SIM_MAX_SLOTS = 64 };
@@ -213,6 +218,8 @@ const Record *history_last_use(const CoreState *core, uint64_t address, uint64_t
 SimSpot spot_of(const CoreState *core, const Record *r);
 /* InitBuffer of the buffer that an address lies in, or that ends where the address begins. */
 const SimBuffer *spot_buffer(const CoreState *core, uint64_t address);
+/* The buffer an operand was cut from, also where it begins behind the buffer's end. */
+const SimBuffer *spot_operand_buffer(const CoreState *core, const RecordOperand *o);
 /* An operand that is too short for a call: InitBuffer, where every other operand is long enough. */
 SimSpot spot_short_operand(Step *s, int operand, bool write);
 /* On-chip memory is full: the largest buffer in it. */

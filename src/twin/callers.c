@@ -191,8 +191,7 @@ bool twin_common_caller(const TwinFunctions *all, uint32_t *a, uint32_t *b)
     return false;
 }
 
-/* Whether `name` is initialised or assigned from a parameter in this function: one step is looked at. */
-static bool from_parameter(const TwinFunction *f, Str word)
+static bool is_parameter(const TwinFunction *f, Str word)
 {
     for (uint32_t i = 0; i < f->parameters.len; i++)
         if (str_equal(word, f->parameters.at[i]))
@@ -200,20 +199,81 @@ static bool from_parameter(const TwinFunction *f, Str word)
     return false;
 }
 
+static Str line_at(Str text, uint32_t line)
+{
+    Str at = {0};
+    for (uint32_t n = 0; n < line; n++)
+        if (!str_next(&text, '\n', &at))
+            return (Str){0};
+    return at;
+}
+
+/* Whether a parameter stands among words. */
+static bool names_parameter(const TwinFunction *f, Str words)
+{
+    TwinScanner s = {.text = words, .line = 1};
+    Str token;
+    while (twin_scan_next(&s, &token))
+        if (token.len && is_parameter(f, token))
+            return true;
+    return false;
+}
+
+/* Whether a line before `line` begins with a word, or with a type and the word, and has a parameter behind it. */
+static bool made_of_parameters(const TwinFunction *f, Str text, uint32_t line, Str word)
+{
+    for (uint32_t n = line - 1; n > f->first; n--) {
+        Str at = line_at(text, n), token;
+        TwinScanner s = {.text = at, .line = 1};
+        for (int i = 0; i < 4 && twin_scan_next(&s, &token); i++)
+            if (str_equal(token, word))
+                return names_parameter(f, str_slice(at, s.at, at.len));
+    }
+    return false;
+}
+
+bool twin_count_is_parameter(const TwinFunctions *all, Str text, uint32_t line)
+{
+    const TwinFunction *f = twin_function_at(all, line);
+    Str at = line_at(text, line), token, words[16];
+    TwinScanner s = {.text = at, .line = 1};
+    uint32_t n = 0, argument = 0;
+    int depth = 0;
+    while (f &&
+           twin_scan_next(&s, &token)) { /* copies are of (destination, source, count, padding) */
+        char c = token.len ? token.at[0] : 0;
+        depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+        argument += c == ',' && depth == 1;
+        if (c && twin_scan_is_word(c) && argument == 2 && n < 16)
+            words[n++] = token;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (is_parameter(f, words[i]) || made_of_parameters(f, text, line, words[i]))
+            return true;
+    return false;
+}
+
+uint32_t twin_word_line(Str text, Str word)
+{
+    TwinScanner s = {.text = text, .line = 1};
+    Str token;
+    while (twin_scan_next(&s, &token))
+        if (str_equal(token, word))
+            return s.line;
+    return 0;
+}
+
 bool twin_offset_is_parameter(const TwinFunctions *all, Str text, uint32_t line)
 {
     const TwinFunction *f = twin_function_at(all, line);
-    Str at = {0}, token, first = {0};
-    for (uint32_t n = 0; n < line; n++)
-        if (!str_next(&text, '\n', &at))
-            return false;
+    Str at = line_at(text, line), token, first = {0};
     TwinScanner s = {.text = at, .line = 1};
     while (f && twin_scan_next(&s, &token)) {
         if (!token.len || token.at[0] != '[')
             continue;
         if (!twin_scan_next(&s, &first) || !twin_scan_next(&s, &token))
             return false;
-        return token.len && token.at[0] == ']' && from_parameter(f, first);
+        return token.len && token.at[0] == ']' && is_parameter(f, first);
     }
     return false;
 }

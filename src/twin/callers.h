@@ -33,5 +33,10 @@ bool twin_common_caller(const TwinFunctions *all, uint32_t *a, uint32_t *b);
 /* Whether the first index in brackets on a line is a bare parameter of its function, so that the caller
  * decides where the access lies. */
 bool twin_offset_is_parameter(const TwinFunctions *all, Str text, uint32_t line);
+/* Whether the third argument of the call on a line, a copy's count, is made of parameters of its function, or of a local that a line before it
+ * makes of them. */
+bool twin_count_is_parameter(const TwinFunctions *all, Str text, uint32_t line);
+/* The first line where a word stands; 0: none. */
+uint32_t twin_word_line(Str text, Str word);
 
 #endif

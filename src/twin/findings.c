@@ -221,8 +221,34 @@ static void raise_bounds(const TwinKernel *kernel, const TwinFunctions *all, Sim
 {
     uint32_t caller = called_from(all, fault, fault->seen_line);
     bool at_call = fault->line == fault->seen_line;
-    if (caller && at_call && twin_offset_is_parameter(all, kernel->text, fault->seen_line))
+    if (caller && at_call &&
+        (twin_offset_is_parameter(all, kernel->text, fault->seen_line) ||
+         (fault->tail && twin_count_is_parameter(all, kernel->text, fault->seen_line))))
         fault->line = caller;
+}
+
+static bool cores_race(const SimAnswer *answer)
+{
+    for (uint32_t i = 0; i < answer->faults.len; i++)
+        if (answer->faults.at[i].code == SIM_FAULT_CORE_RACE)
+            return true;
+    return false;
+}
+
+/* Elements that lie between the shares of two cores, or behind the end for the last core alone: the shares
+ * are worked out behind where the kernel asks how many cores there are. */
+static void raise_split(Arena *arena, const TwinKernel *kernel, const SimAnswer *answer,
+                        SimFault *fault)
+{
+    bool beyond = fault->code == SIM_FAULT_GM_BOUNDS && fault->last_core && !fault->other_cores &&
+                  !fault->tail && fault->line == fault->seen_line && !cores_race(answer);
+    uint32_t line = twin_word_line(kernel->text, STR("GetBlockNum"));
+    line = line ? line : twin_word_line(kernel->text, STR("GetBlockIdx"));
+    if (!(fault->split || beyond) || !line)
+        return;
+    fault->line = line;
+    fault->message = str_format(arena, "%s%s; the shares of the cores are worked out from here on",
+                                fault->message, beyond ? ", on the last core alone" : "");
 }
 
 /* One buffer that is too short was made too short. Several at once are long enough, and the count is
@@ -244,6 +270,27 @@ static void blame_counts(SimAnswer *answer)
             continue;
         fault->file = fault->seen_file;
         fault->line = fault->seen_line;
+    }
+}
+
+/* Several instructions that overrun one and the same buffer: it was made too short. */
+static void blame_buffer(SimAnswer *answer)
+{
+    const SimFault *first = NULL;
+    bool lines = false;
+    for (uint32_t i = 0; i < answer->faults.len; i++) {
+        const SimFault *fault = &answer->faults.at[i];
+        if (fault->code != SIM_FAULT_TENSOR_BOUNDS)
+            continue;
+        if (!fault->made_line || (first && first->made_line != fault->made_line))
+            return;
+        lines |= first && first->seen_line != fault->seen_line;
+        first = first ? first : fault;
+    }
+    for (uint32_t i = 0; lines && i < answer->faults.len; i++) {
+        SimFault *fault = &answer->faults.at[i];
+        if (fault->code == SIM_FAULT_TENSOR_BOUNDS)
+            fault->line = fault->made_line;
     }
 }
 
@@ -278,14 +325,17 @@ static void raise_lines(Arena *arena, const TwinKernel *kernel, SimAnswer *answe
         if (fault->code == SIM_FAULT_CORE_RACE || (fault->code == SIM_FAULT_READ_TOO_EARLY && gm))
             raise_race(kernel, &all, fault);
         if (fault->code == SIM_FAULT_GM_BOUNDS || fault->code == SIM_FAULT_TENSOR_BOUNDS ||
-            (fault->code == SIM_FAULT_CORE_RACE && fault->seen_line == fault->other_line))
+            ((fault->code == SIM_FAULT_CORE_RACE || (fault->code == SIM_FAULT_NO_BARRIER && gm)) &&
+             fault->seen_line == fault->other_line))
             raise_bounds(kernel, &all, fault);
+        raise_split(arena, kernel, answer, fault);
     }
 }
 
 void twin_findings_add(Arena *arena, const TwinKernel *kernel, SimAnswer *answer, Verdict *verdict)
 {
     blame_counts(answer);
+    blame_buffer(answer);
     join_repairs(answer);
     raise_lines(arena, kernel, answer);
     order_by_cause(answer);

@@ -1,0 +1,18 @@
+#include "kernel_operator.h"
+using namespace AscendC;
+extern "C" __global__ __aicore__ void copy_back(GM_ADDR x, GM_ADDR y)
+{
+    TPipe pipe;
+    TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> q;
+    pipe.InitBuffer(q, 1, 256 * sizeof(half));
+    GlobalTensor<half> gx, gy;
+    gx.SetGlobalBuffer((__gm__ half *)x, 1024);
+    gy.SetGlobalBuffer((__gm__ half *)y, 1024);
+    uint32_t at = GetBlockIdx() * 256;
+    LocalTensor<half> t = q.AllocTensor<half>();
+    DataCopy(t, gx[at], 256);
+    q.EnQue(t);
+    t = q.DeQue<half>();
+    DataCopy(gx[at], t, 256);
+    q.FreeTensor(t);
+}
