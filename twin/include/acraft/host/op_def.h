@@ -202,6 +202,7 @@ public:
     explicit OpAICoreConfig(const char *) {}
     OpParamDef &Input(const char *name) { return extra(name); }
     OpParamDef &Output(const char *name) { return extra(name); }
+    OpAICoreConfig &AsyncFlag(bool) { return *this; }
     OpAICoreConfig &DynamicCompileStaticFlag(bool) { return *this; }
     OpAICoreConfig &DynamicFormatFlag(bool) { return *this; }
     OpAICoreConfig &DynamicRankSupportFlag(bool) { return *this; }

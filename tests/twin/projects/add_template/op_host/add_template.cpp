@@ -49,7 +49,10 @@ public:
         this->Input("y").ParamType(REQUIRED).DataType({ge::DT_FLOAT, ge::DT_FLOAT16}).Format({ge::FORMAT_ND, ge::FORMAT_ND});
         this->Output("z").ParamType(REQUIRED).DataType({ge::DT_FLOAT, ge::DT_FLOAT16}).Format({ge::FORMAT_ND, ge::FORMAT_ND});
         this->Attr("tiles").AttrType(OPTIONAL).Int(4);
-        this->AICore().AddConfig("ascend910b");
+        OpAICoreConfig config;
+        config.AsyncFlag(true).DynamicCompileStaticFlag(true).DynamicShapeSupportFlag(true);
+        this->AICore().SetTilingParse([](gert::TilingParseContext *) { return ge::GRAPH_SUCCESS; });
+        this->AICore().AddConfig("ascend910b", config);
     }
 };
 OP_ADD(AddTemplate);
