@@ -139,10 +139,10 @@ const EvalReference *rows_kernel_case(const RowsCases *cases)
 
 /* ---- verdicts ---- */
 
-static bool judge_case(Arena *arena, Str craft, const EvalReference *ref, const EvalConfig *config,
-                       Verdict *verdict, Diag *diag)
+/* `p`: what `craft` is read as; NULL: `diag` says why not. */
+static bool judge_case(Arena *arena, Str craft, const IrProgram *p, const EvalReference *ref,
+                       const EvalConfig *config, Verdict *verdict, Diag *diag)
 {
-    const IrProgram *p = read_program(arena, craft, diag);
     EvalOperand *operands = NULL;
     if (!p || !eval_bind(arena, p, ref->graph, &operands, diag)) {
         const char *why = "it does not parse";
@@ -185,12 +185,15 @@ bool rows_judge(Arena *arena, Str craft, const RowsCases *cases, const NpuChip *
 {
     EvalConfig config = {
         .chip = chip, .engine = texts ? EVAL_TWIN : EVAL_INTERP, .steps = STEPS, .trust = true};
+    *diag = diag_make(arena, "kernel.craft", craft);
+    const IrProgram *p = read_program(arena, craft, diag);
     for (uint32_t i = 0; i < cases->n; i++) {
         *verdict = verdict_make();
-        *diag = diag_make(arena, "kernel.craft", craft);
+        if (i > 0)
+            *diag = diag_make(arena, "kernel.craft", craft);
         verdict->inputs = cases->inputs[i];
         config.no_proofs = i > 0;
-        if (!judge_case(arena, craft, &cases->ref[i], &config, verdict, diag) ||
+        if (!judge_case(arena, craft, p, &cases->ref[i], &config, verdict, diag) ||
             (i == 0 && !texts && !lowers(arena, craft, chip, verdict, diag)))
             return false;
     }
@@ -225,12 +228,13 @@ static const Graph *larger_graph(Arena *arena, const RowsTask *task, const IrPro
 }
 
 /* Frees the reference. */
-static bool is_within_half(Arena *arena, Str craft, EvalReference *ref, const NpuChip *chip)
+static bool is_within_half(Arena *arena, Str craft, const IrProgram *p, EvalReference *ref,
+                           const NpuChip *chip)
 {
     Diag diag = diag_make(arena, "kernel.craft", craft);
     EvalConfig config = {.chip = chip, .engine = EVAL_INTERP, .trust = true, .no_proofs = true};
     Verdict verdict = verdict_make();
-    bool ok = judge_case(arena, craft, ref, &config, &verdict, &diag) &&
+    bool ok = judge_case(arena, craft, p, ref, &config, &verdict, &diag) &&
               verdict.tolerance_used <= 0.5;
     eval_reference_free(ref);
     return ok;
@@ -249,7 +253,7 @@ bool rows_margin(Arena *arena, const RowsTask *task, Str craft, const NpuChip *c
     for (int i = 0; graph && i < 3; i++) {
         bool drawn = eval_reference_strewn(arena, graph, seed, RULE_ACRAFT, &law,
                                            i ? &strewn[i] : NULL, &ref, &diag);
-        if (drawn ? !is_within_half(arena, craft, &ref, chip) : i == 0)
+        if (drawn ? !is_within_half(arena, craft, p, &ref, chip) : i == 0)
             return false;
     }
     return graph != NULL;

@@ -122,6 +122,12 @@ static bool confirm(Work *w, Str craft, bool right, Row *row)
     Diag diag = diag_make(w->arena, "kernel.craft", craft);
     bool ok = rows_judge(w->arena, craft, &w->cases, w->maker->chip, true, &verdict, &diag);
     bool ours = rows_is_unjudged(verdict.status);
+    if (verdict.status == VERDICT_NO_TOOL) {
+        w->made->contradiction =
+            "the twin judges no text here: it needs clang and the headers that are "
+            "installed with acraft; --text 0 goes on without it";
+        return false;
+    }
     if (ok != right && !ours) {
         Buf out = {0};
         verdict_to_text(&verdict, &out);
