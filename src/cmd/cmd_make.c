@@ -253,18 +253,21 @@ static bool write_project(Arena *arena, const MakeSpec *spec, MakeMade *made, ui
     bool several = result->task->graph->nodes.len > 1;
     files.unfused_us = several && isfinite(result->unfused_us) ? result->unfused_us : 0;
     files.eager_us = isfinite(result->eager_us) ? result->eager_us : 0;
-    files.operands = make_operand_names(arena, made[0].result.task->graph, &made[0].result.plan);
+    files.operands = make_operand_names(arena, result->task->graph, &result->plan);
+    files.sizes = make_size_names(arena, result->task->graph, &result->plan);
     if (emit_is_op_type(made[0].result.task->name))
         files.type = made[0].result.task->name;
     first.float_type = made[0].dtype;
     make_samples(arena, &first, &made[0].result, &files.samples);
     files.trace = spec->trace ? buf_view(spec->trace) : (Str){0};
+    if (spec->trace)
+        files.timed_trace = make_full_trace(arena, &first, &made[0].result);
     for (uint32_t m = 0; m < count; m++)
         for (uint32_t i = 0; i < made[m].result.verdicts.len; i++)
             vec_push(arena, &files.verdicts, &made[m].result.verdicts.at[i]);
     for (uint32_t m = 0; written && m < count; m++)
         for (uint32_t i = 0; i < written[m].verdicts.len; i++)
-            vec_push(arena, &files.verdicts, &written[m].verdicts.at[i]);
+            vec_push(arena, &files.written, &written[m].verdicts.at[i]);
     files.forms = written ? &written[0].forms.files : NULL;
     files.graph = written ? NULL : result->task->graph;
     files.source = spec->source;

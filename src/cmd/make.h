@@ -16,9 +16,12 @@ typedef struct MakeFiles {
     const char *task; /* path of the model file */
     Str craft;
     MakeVerdicts verdicts;
+    MakeVerdicts written;        /* of the files, read back */
     const char *operands;        /* "`x0` is x, ..."; NULL: not known */
+    const char *sizes;           /* "`n0` is axis 0 of x (2048), ..."; NULL: not known */
     Str summary;                 /* for the page; empty: none is written */
-    Str trace;                   /* empty: none */
+    Str trace;                   /* of the small case; empty: none */
+    Str timed_trace;             /* of the task's own size, its first cores; empty: none */
     double unfused_us, eager_us; /* what the page compares with; 0: not known */
     const NpuChip *chip;
     const EmitFiles *forms; /* all forms, as they were judged; NULL: the project alone is written */

@@ -21,26 +21,25 @@ static void show_turn(void *context, uint32_t sample, uint32_t turn, const Repai
             of->verdict.reason);
 }
 
-static void print_summary(const MakeModelSpec *spec, const MakeModelResult *r, const char *dir)
+static void put_summary(const MakeModelSpec *spec, const MakeModelResult *r, Buf *out)
 {
     const Judged *j = &r->judged;
     uint64_t proved = 0, watched = 0;
     for (uint32_t i = 0; i < j->cases.len; i++) {
-        proved = j->cases.at[i].verdict.proved > proved ? j->cases.at[i].verdict.proved : proved;
-        watched = j->cases.at[i].verdict.watched > watched ? j->cases.at[i].verdict.watched
-                                                           : watched;
+        const Verdict *v = &j->cases.at[i].verdict;
+        proved = v->proved > proved ? v->proved : proved;
+        watched = v->watched > watched ? v->watched : watched;
     }
-    printf("%s: written by %s, sample %u, turn %u\n", spec->task.name, spec->model->generator->name,
-           r->sample, r->turn);
-    printf("  proved    %llu obligations over all shapes in range; %llu watched\n",
-           (unsigned long long)proved, (unsigned long long)watched);
-    printf("  checked   %u cases ok on the twin\n", j->cases.len);
+    buf_printf(out, "%s: written by %s, sample %u, turn %u\n", spec->task.name,
+               spec->model->generator->name, r->sample, r->turn);
+    buf_printf(
+        out, "  proved    %llu obligations over all shapes in range; %llu checked while it runs\n",
+        (unsigned long long)proved, (unsigned long long)watched);
+    buf_printf(out, "  checked   %u cases ok on the twin\n", j->cases.len);
     if (j->predicted_us > 0)
-        printf("  predicted %.1f us at full size; the bound is %.1f us\n", j->predicted_us,
-               j->bound_us);
-    printf("  measured  nothing: no board has run this kernel\n");
-    if (dir)
-        printf("  written   %s\n", dir);
+        buf_printf(out, "  predicted %.1f us at full size; the bound is %.1f us\n", j->predicted_us,
+                   j->bound_us);
+    buf_puts(out, "  measured  nothing: no board has run this kernel\n");
 }
 
 /* A candidate that is no Craft is kept as it came. */
@@ -60,7 +59,7 @@ static bool write_texts(Arena *arena, const EvalCandidate *c, const char *dir, D
 }
 
 static bool write_result(Arena *arena, const MakeModelSpec *spec, const MakeModelResult *r,
-                         const char *dir, Diag *diag)
+                         Str summary, const char *dir, Diag *diag)
 {
     MakeVerdicts verdicts = {0};
     const EvalCandidate *c = &r->judged.candidate;
@@ -72,6 +71,7 @@ static bool write_result(Arena *arena, const MakeModelSpec *spec, const MakeMode
                       &(MakeFiles){.name = spec->task.name,
                                    .task = spec->task.path,
                                    .craft = c->texts.at[0].text,
+                                   .summary = summary,
                                    .verdicts = verdicts,
                                    .chip = spec->judge.chip},
                       dir, diag);
@@ -96,11 +96,16 @@ static int make(CmdArgs *args, const MakeAsk *ask, MakeModelSpec *spec, Diag *di
     spec->category = category_of_task(arena, spec->model->home, spec->task.path, spec->task.source);
     if (!make_model(arena, spec, &result, diag))
         return cmd_say(diag, result.prompt.messages.len ? CMD_NO : CMD_LACKS);
-    if (ask->dir && !write_result(arena, spec, &result, ask->dir, diag))
-        return cmd_say(diag, CMD_LACKS);
-    if (!args->json)
-        print_summary(spec, &result, ask->dir);
-    return CMD_OK;
+    Buf summary = {0};
+    put_summary(spec, &result, &summary);
+    bool ok = !ask->dir || write_result(arena, spec, &result, buf_view(&summary), ask->dir, diag);
+    if (ok && !args->json) {
+        fputs(summary.at, stdout);
+        if (ask->dir)
+            printf("  written   %s\n", ask->dir);
+    }
+    buf_free(&summary);
+    return ok ? CMD_OK : cmd_say(diag, CMD_LACKS);
 }
 
 int make_by_model(CmdArgs *args, const MakeAsk *ask)

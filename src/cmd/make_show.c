@@ -27,11 +27,14 @@ static void show_fixed(const MakeResult *r, const MakeManner *manner, Buf *out)
     if (!*r->fixed)
         return;
     buf_printf(out, "  fixed     sizes written as numbers are the task's own: %s\n", r->fixed);
-    if (*r->free)
+    if (!*r->free)
+        buf_puts(out, "            for others change the file and make another project\n");
+    else
         buf_printf(out, "            for others make another project: %s %s -o DIR\n",
                    manner->again, r->free);
-    else
-        buf_puts(out, "            for others change the file and make another project\n");
+    if (*r->free && r->free_at.line)
+        buf_printf(out, "            (the size in line %u, column %u of the file)\n",
+                   r->free_at.line, r->free_at.col);
 }
 
 static bool has_case(const MakeResult *r, const char *name)

@@ -61,22 +61,45 @@ static void add_reasons(Arena *arena, Str craft, ReportKernel *kernel)
 
 static bool is_craft(const EmitFile *f) { return str_ends(str_from(f->path), ".craft"); }
 
+static bool has_file(const EmitFiles *files, const char *start)
+{
+    for (uint32_t i = 0; i < files->len; i++)
+        if (str_starts(str_from(files->at[i].path), start))
+            return true;
+    return false;
+}
+
 /* The last lines of the page's summary; README.md says more. */
-static const char next[] =
-    "  next      ./build.sh builds the package for CANN, ./board.sh runs cases/ on a board,\n"
-    "            torch/module.py takes the place of the model, example/ calls it from C++\n";
+static const char *next_text(Arena *arena, const EmitFiles *files)
+{
+    Buf out = {0};
+    buf_puts(&out, "  next      ./build.sh builds the package for CANN");
+    if (has_file(files, "cases/"))
+        buf_puts(&out, ", ./board.sh runs cases/ on a board");
+    if (has_file(files, "torch/module.py"))
+        buf_puts(&out, ",\n            torch/module.py takes the place of the model");
+    if (has_file(files, "example/"))
+        buf_puts(&out, ", example/ calls it from C++");
+    buf_char(&out, '\n');
+    const char *text = buf_take(&out, arena);
+    buf_free(&out);
+    return text;
+}
 
 static void add_page(Arena *arena, const MakeFiles *made, const MakeVerdicts *verdicts,
-                     EmitFiles *files)
+                     const MakeVerdicts *written, EmitFiles *files)
 {
-    ReportKernel kernel = {.name = made->name,
-                           .chip = made->chip->name,
-                           .version = ACRAFT_VERSION,
-                           .task = made->task,
-                           .summary = str_format(arena, "%.*s%s", STR_ARG(made->summary), next),
-                           .unfused_us = made->unfused_us,
-                           .eager_us = made->eager_us};
+    ReportKernel kernel = {
+        .name = made->name,
+        .chip = made->chip->name,
+        .version = ACRAFT_VERSION,
+        .task = made->task,
+        .summary = str_format(arena, "%.*s%s", STR_ARG(made->summary), next_text(arena, files)),
+        .unfused_us = made->unfused_us,
+        .eager_us = made->eager_us};
     Buf html = {0};
+    if (made->sizes)
+        vec_push(arena, &kernel.reasons, str_format(arena, "In what follows %s.", made->sizes));
     add_reasons(arena, made->craft, &kernel);
     for (int craft = 1; craft >= 0; craft--) /* first */
         for (uint32_t i = 0; i < files->len; i++)
@@ -85,18 +108,13 @@ static void add_page(Arena *arena, const MakeFiles *made, const MakeVerdicts *ve
                 vec_push(arena, &kernel.files,
                          ((ReportFile){files->at[i].path, files->at[i].text}));
     kernel.trace = made->trace;
+    kernel.timed_trace = made->timed_trace;
     for (uint32_t i = 1; i <= verdicts->len; i++) /* the small case last: the trace is its */
         vec_push(arena, &kernel.verdicts, verdicts->at[i % verdicts->len]);
+    for (uint32_t i = 0; i < written->len; i++)
+        vec_push(arena, &kernel.written, written->at[i]);
     report_kernel(&kernel, &html);
     add_file(arena, files, "report.html", &html);
-}
-
-static bool has_file(const EmitFiles *files, const char *start)
-{
-    for (uint32_t i = 0; i < files->len; i++)
-        if (str_starts(str_from(files->at[i].path), start))
-            return true;
-    return false;
 }
 
 /* What to do with it, in the order in which it is done. */
@@ -139,6 +157,8 @@ static void add_readme(Arena *arena, const MakeFiles *made, const EmitInput *in,
                                      : "");
     if (made->operands)
         buf_printf(&out, "%s\n", made->operands);
+    if (made->sizes)
+        buf_printf(&out, "In the Craft program %s.\n\n", made->sizes);
     buf_printf(
         &out,
         "| file | what it is |\n|---|---|\n"
@@ -176,16 +196,23 @@ static void add_readme(Arena *arena, const MakeFiles *made, const EmitInput *in,
     add_file(arena, files, "README.md", &out);
 }
 
+static void put_verdicts(const MakeVerdicts *verdicts, Buf *lines)
+{
+    for (uint32_t i = 0; i < verdicts->len; i++) {
+        verdict_to_json(verdicts->at[i], lines);
+        buf_char(lines, '\n');
+    }
+}
+
 static void add_evidence(Arena *arena, const MakeFiles *made, EmitFiles *files)
 {
     MakeVerdicts verdicts = timeless(arena, &made->verdicts);
+    MakeVerdicts written = timeless(arena, &made->written);
     Buf lines = {0}, trace = {0};
     if (made->summary.len)
-        add_page(arena, made, &verdicts, files);
-    for (uint32_t i = 0; i < verdicts.len; i++) {
-        verdict_to_json(verdicts.at[i], &lines);
-        buf_char(&lines, '\n');
-    }
+        add_page(arena, made, &verdicts, &written, files);
+    put_verdicts(&verdicts, &lines);
+    put_verdicts(&written, &lines);
     add_file(arena, files, "verdicts.jsonl", &lines);
     buf_str(&trace, made->trace);
     if (trace.len)

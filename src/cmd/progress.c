@@ -1,5 +1,5 @@
 /* The progress line. A thread of its own writes it twice a second, so that the seconds run on while the work says
- * nothing. The thread touches nothing but the line, without memory of its own and with write(2) alone:
+ * nothing; where standard error is no terminal it writes a whole line twice a minute. The thread touches nothing but the line, without memory of its own and with write(2) alone:
  * children that the work forks meanwhile inherit no lock that they would need. */
 #include "cmd/progress.h"
 
@@ -11,16 +11,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SILENT_SECONDS = 2, COLUMNS = 78 };
+enum { SILENT_SECONDS = 2, PLAIN_SECONDS = 30, COLUMNS = 78 };
 
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t ended;
     pthread_t thread;
-    bool running, stop, shown;
+    bool running, stop, terminal, shown;
     const char *what;
     uint32_t done, all;
     double begun, since; /* the work as a whole; what is being done now */
+    double last;         /* a line was written */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
 
 static double now(void)
@@ -54,14 +55,21 @@ void progress_text(char *out, size_t size, const char *what, uint32_t done, uint
              *left ? " left" : "");
 }
 
+bool progress_due(bool terminal, double since_begin, double since_last)
+{
+    return terminal ? since_begin >= SILENT_SECONDS : since_last >= PLAIN_SECONDS;
+}
+
 /* With the lock held. */
 static void write_line(double at)
 {
-    char text[COLUMNS], padded[COLUMNS + 8];
+    char text[COLUMNS], padded[COLUMNS + 16];
     progress_text(text, sizeof text, line.what, line.done, line.all, at - line.since);
-    int len = snprintf(padded, sizeof padded, "\r  %-*s", COLUMNS - 2, text);
+    int len = line.terminal ? snprintf(padded, sizeof padded, "\r  %-*s", COLUMNS - 2, text)
+                            : snprintf(padded, sizeof padded, "acraft: %s\n", text);
     if (write(STDERR_FILENO, padded, (size_t)len) > 0)
-        line.shown = true;
+        line.shown = line.terminal;
+    line.last = at;
 }
 
 static void *keep_line(void *unused)
@@ -76,7 +84,8 @@ static void *keep_line(void *unused)
         until.tv_nsec %= 1000000000;
         int ended = pthread_cond_timedwait(&line.ended, &line.lock, &until);
         double at = now();
-        if (ended == ETIMEDOUT && !line.stop && at - line.begun >= SILENT_SECONDS)
+        if (ended == ETIMEDOUT && !line.stop &&
+            progress_due(line.terminal, at - line.begun, at - line.last))
             write_line(at);
     }
     pthread_mutex_unlock(&line.lock);
@@ -85,12 +94,13 @@ static void *keep_line(void *unused)
 
 void progress_begin(const char *what)
 {
-    if (line.running || !isatty(STDERR_FILENO))
+    if (line.running)
         return;
+    line.terminal = isatty(STDERR_FILENO);
     line.what = what;
     line.done = line.all = 0;
     line.stop = line.shown = false;
-    line.begun = line.since = now();
+    line.begun = line.since = line.last = now();
     line.running = pthread_create(&line.thread, NULL, keep_line, NULL) == 0;
 }
 

@@ -71,8 +71,10 @@ void edit_sizes(Arena *arena, Str craft, const char *operand, NameList *names)
         const AstParam *p = &host->def->params.at[i];
         bool is = str_is(p->name, operand) && p->type && p->type->kind == EX_INDEX;
         for (uint32_t a = 1; is && a < p->type->items.len; a++)
-            if (p->type->items.at[a]->kind == EX_NAME)
-                vec_push(arena, names, str_dup(arena, p->type->items.at[a]->text));
+            vec_push(arena, names,
+                     p->type->items.at[a]->kind == EX_NAME
+                         ? str_dup(arena, p->type->items.at[a]->text)
+                         : NULL);
     }
 }
 

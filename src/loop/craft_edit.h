@@ -9,7 +9,7 @@
 Str edit_without_reasons(Arena *arena, Str craft);
 /* The same program, but for comments and for the ranges of sizes that are not one number. */
 bool edit_same(Arena *arena, Str a, Str b);
-/* The names of sizes that stand alone as an axis of the operand. */
+/* By axis of the operand: the name of the size that stands alone there, or NULL. */
 void edit_sizes(Arena *arena, Str craft, const char *operand, NameList *names);
 /* n = dim(lo, hi), made of what it was. */
 Str edit_dim(Arena *arena, Str craft, const char *name, int64_t lo, int64_t hi);

@@ -68,6 +68,7 @@ typedef struct MakeResult {
     VEC(MakeBranch) branches;
     const char *fixed; /* sizes that the program fixes: "x[planes, 1, 128, 128]"; "": none */
     const char *free;  /* what makes a program for other sizes: "--range H=64..64"; "": not known */
+    Span free_at;      /* where the file says that size */
     bool rounds;       /* f16 and bf16 are rounded at every step: else values were wrong */
     uint32_t inserted; /* strict: cases with races that the device compiler orders, else ok */
     uint32_t small_tiles; /* cases judged with tiny tiles, so that all loops turn at odd sizes */
@@ -95,6 +96,14 @@ bool make_same(const MakeResult *result, const Plan *plan);
 
 /* What the program's operands are in the task: "`x0` is x, `y0` is result 0.\n" */
 const char *make_operand_names(Arena *arena, const Graph *graph, const Plan *plan);
+
+/* What the program's sizes are in the task: "`n0` is axis 0 of x (2048), `n1` is axis 1 of x (3000)"; NULL: it
+ * names none. */
+const char *make_size_names(Arena *arena, const Graph *graph, const Plan *plan);
+
+/* The task's own size without values as a picture (sim/trace.h), cut to the first instructions. Empty: what the
+ * kernel does depends on values, or the run takes too long. */
+Str make_full_trace(Arena *arena, const MakeSpec *spec, MakeResult *result);
 
 /* For whoever wants to time a planned program: its operands as a candidate has them. */
 const EvalOperand *make_operands(Arena *arena, const Plan *plan);

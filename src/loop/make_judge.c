@@ -4,6 +4,7 @@
 #include "loop/make_int.h"
 #include <string.h>
 
+#include "loop/bench_judge_int.h"
 #include "loop/bench_pool.h"
 
 enum { FULL_SECONDS = 600 };
@@ -159,4 +160,28 @@ void make_judge(Arena *arena, const MakeJob *job, const MakeCase *c, MakeAnswer 
     else if (!time_full(arena, job, &answer->verdict))
         answer->end = MAKE_LEFT_OUT;
     answer->verdict.seconds = pool_clock() - start;
+}
+
+enum { PICTURE_SECONDS = 20 };
+
+Str make_full_trace(Arena *arena, const MakeSpec *spec, MakeResult *result)
+{
+    Buf picture = {0};
+    Verdict verdict = verdict_make();
+    EvalConfig config = {.chip = spec->chip,
+                         .strict = spec->strict,
+                         .trust = spec->trust,
+                         .no_memo = true,
+                         .trace = &picture,
+                         .seconds = PICTURE_SECONDS};
+    EvalCraft craft = make_candidate(arena, &result->plan);
+    Diag said = diag_make(arena, craft.file, craft.text);
+    EvalTimer *timer = eval_timer_open(arena, &craft, result->task->graph, &config, &verdict,
+                                       &said);
+    if (timer)
+        eval_timer_run(arena, timer, craft.operands, NULL, 0, &verdict);
+    eval_timer_close(timer);
+    Str cut = verdict.status == VERDICT_OK ? judge_trace(arena, &picture) : (Str){0};
+    buf_free(&picture);
+    return cut;
 }

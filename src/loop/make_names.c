@@ -1,5 +1,5 @@
 /* What a program's names mean in the task. In: a text that speaks of x0, y1, n2. Out: the text, with
- * a legend of those it speaks of: "(x0 is pred, n0 a size of pred)". */
+ * a legend of those it speaks of: "(x0 is pred, n0 is axis 0 of pred (64))". */
 #include "loop/craft_edit.h"
 #include "loop/make_int.h"
 
@@ -32,16 +32,27 @@ static void add(Buf *out, const char *what, const char *means)
     buf_printf(out, "%s%s %s", out->len ? ", " : "", what, means);
 }
 
-static void add_sizes(Arena *arena, const Plan *plan, const PlanOperand *o, const char *name,
-                      Str text, Str *said, Buf *out)
+/* "axis 0 of x (2048)"; "a size of x (8192)" where the program sees other axes than the task has. */
+static const char *axis_text(Arena *arena, const Graph *graph, const PlanOperand *o,
+                             const char *name, uint32_t axis)
+{
+    long long size = (int)axis < o->shape.rank ? (long long)o->shape.dim[axis] : 0;
+    bool same = shape_equal(graph_value(graph, o->value)->shape, o->shape);
+    return same ? str_format(arena, "axis %u of %s (%lld)", axis, name, size)
+                : str_format(arena, "a size of %s (%lld)", name, size);
+}
+
+static void add_sizes(Arena *arena, const Graph *graph, const Plan *plan, const PlanOperand *o,
+                      const char *name, Str text, Str *said, Buf *out)
 {
     NameList sizes = {0};
     edit_sizes(arena, plan->craft, o->name, &sizes);
     for (uint32_t i = 0; i < sizes.len; i++) {
-        Str dim = str_from(sizes.at[i]);
-        if (!speaks_of(text, dim) || speaks_of(*said, dim))
+        Str dim = str_from(sizes.at[i] ? sizes.at[i] : "");
+        if (!dim.len || !speaks_of(text, dim) || speaks_of(*said, dim))
             continue;
-        add(out, str_dup(arena, dim), str_format(arena, "a size of %s", name));
+        add(out, str_dup(arena, dim),
+            str_format(arena, "is %s", axis_text(arena, graph, o, name, i)));
         *said = str_from(str_format(arena, "%.*s %.*s", STR_ARG(*said), STR_ARG(dim)));
     }
 }
@@ -57,7 +68,7 @@ const char *make_names(Arena *arena, const Graph *graph, const Plan *plan, const
             continue;
         if (speaks_of(whole, str_from(o->name)) && !str_is(str_from(name), o->name))
             add(&out, o->name, str_format(arena, "is %s", name));
-        add_sizes(arena, plan, o, name, whole, &said, &out);
+        add_sizes(arena, graph, plan, o, name, whole, &said, &out);
     }
     const char *full = out.len ? str_format(arena, "%s (%s)", text, out.at) : text;
     buf_free(&out);
@@ -91,6 +102,21 @@ const char *make_operand_names(Arena *arena, const Graph *graph, const Plan *pla
     }
     buf_puts(&out, ".\n");
     const char *text = buf_take(&out, arena);
+    buf_free(&out);
+    return text;
+}
+
+const char *make_size_names(Arena *arena, const Graph *graph, const Plan *plan)
+{
+    Buf out = {0};
+    Str said = {0};
+    for (uint32_t i = 0; i < plan->operands.len; i++) {
+        const PlanOperand *o = &plan->operands.at[i];
+        const char *name = task_name(arena, graph, o);
+        if (name)
+            add_sizes(arena, graph, plan, o, name, plan->craft, &said, &out);
+    }
+    const char *text = out.len ? buf_take(&out, arena) : NULL;
     buf_free(&out);
     return text;
 }

@@ -168,7 +168,9 @@ void make_note_fixed(Arena *arena, const MakeJob *job)
         return;
     result->fixed = fixed_text(arena, job, &shipped);
     const TorchKnob *knob = *result->fixed ? fixed_knob(&shipped, result->task) : NULL;
-    if (knob)
-        result->free = str_format(arena, "--range %s=%lld..%lld", knob->name,
-                                  (long long)knob->value / 2, (long long)knob->value / 2);
+    if (!knob)
+        return;
+    result->free_at = knob->at;
+    result->free = str_format(arena, "--range %s=%lld..%lld", knob->name,
+                              (long long)knob->value / 2, (long long)knob->value / 2);
 }

@@ -33,6 +33,14 @@ static uint32_t right_of(const ReportKernel *k)
     return right;
 }
 
+static uint32_t right_written_of(const ReportKernel *k)
+{
+    uint32_t right = 0;
+    for (uint32_t i = 0; i < k->written.len; i++)
+        right += k->written.at[i]->status == VERDICT_OK;
+    return right;
+}
+
 static uint32_t timed_only_of(const ReportKernel *k)
 {
     uint32_t timed = 0;
@@ -160,6 +168,9 @@ static void put_headline(const ReportKernel *k, Buf *out)
     buf_puts(out, "</span>, values and hazards checked on the twin");
     if (timed_only)
         buf_printf(out, "; %u more timed without values", timed_only);
+    if (k->written.len)
+        buf_printf(out, "; the written files, read back: right in %u of %u runs",
+                   right_written_of(k), k->written.len);
     buf_puts(out, ".</p>\n<div class=\"figures\">");
     if (timed) {
         put_prediction(timed, out);
@@ -280,38 +291,49 @@ static void put_files(const ReportKernel *k, ReportPack *pack, Buf *json)
     buf_puts(json, "]");
 }
 
-static void put_timeline(const ReportKernel *k, ReportPack *pack, Buf *json)
+static void put_timeline(Str trace, ReportPack *pack, Buf *json)
 {
     Buf timeline = {0};
-    if (k->trace.len && report_timeline(k->trace, &timeline))
+    if (trace.len && report_timeline(trace, &timeline))
         put_piece(pack, buf_view(&timeline), json);
     else
         buf_puts(json, "null");
     buf_free(&timeline);
 }
 
+/* The cases in the order of the page: the written files' stand before the last one, whose timeline is shown. */
+static const Verdict *case_at(const ReportKernel *k, uint32_t i)
+{
+    uint32_t before = k->verdicts.len ? k->verdicts.len - 1 : 0;
+    if (i < before)
+        return k->verdicts.at[i];
+    return i < before + k->written.len ? k->written.at[i - before] : k->verdicts.at[before];
+}
+
+static void put_case(const ReportKernel *k, uint32_t i, bool last, ReportPack *pack, Buf *json)
+{
+    const Verdict *v = case_at(k, i);
+    buf_puts(json, i ? ",{\"name\":" : "{\"name\":");
+    buf_json_str(json, str_from(v->kase));
+    buf_puts(json, ",\"shapes\":");
+    buf_json_str(json, str_from(v->inputs));
+    buf_printf(json, ",\"status\":\"%s\",\"verdict\":", verdict_status_row(v->status)->text);
+    verdict_to_json(v, json);
+    buf_puts(json, ",\"timeline\":");
+    put_timeline(last ? k->trace : v == timed_of(k) ? k->timed_trace : (Str){0}, pack, json);
+    buf_puts(json, "}");
+}
+
 static void put_cases(const ReportKernel *k, ReportPack *pack, Buf *json)
 {
+    uint32_t cases = k->verdicts.len ? k->verdicts.len + k->written.len : 0;
     buf_puts(json, ",\"cases\":[");
-    for (uint32_t i = 0; i < k->verdicts.len; i++) {
-        const Verdict *v = k->verdicts.at[i];
-        buf_puts(json, i ? ",{\"name\":" : "{\"name\":");
-        buf_json_str(json, str_from(v->kase));
-        buf_puts(json, ",\"shapes\":");
-        buf_json_str(json, str_from(v->inputs));
-        buf_printf(json, ",\"status\":\"%s\",\"verdict\":", verdict_status_row(v->status)->text);
-        verdict_to_json(v, json);
-        buf_puts(json, ",\"timeline\":");
-        if (i + 1 == k->verdicts.len)
-            put_timeline(k, pack, json);
-        else
-            buf_puts(json, "null");
-        buf_puts(json, "}");
-    }
+    for (uint32_t i = 0; i < cases; i++)
+        put_case(k, i, i + 1 == cases, pack, json);
     buf_puts(json, "]");
-    if (!k->verdicts.len) {
+    if (!cases) {
         buf_puts(json, ",\"timeline\":");
-        put_timeline(k, pack, json);
+        put_timeline(k->trace, pack, json);
     }
 }
 

@@ -79,7 +79,9 @@ typedef struct ReportKernel {
     VEC(const char *) reasons; /* why it was planned so, one line each */
     VEC(ReportFile) files;     /* the Craft text first, then AscendC, then others */
     VEC(const Verdict *) verdicts;
+    VEC(const Verdict *) written; /* of the files, read back: each form at each of their cases */
     Str trace; /* of the last verdict, or of a run without one; empty: pipes are drawn instead */
+    Str timed_trace; /* of the case that the headline is about; empty: none */
 } ReportKernel;
 
 void report_kernel(const ReportKernel *kernel, Buf *html);

@@ -89,6 +89,7 @@ T_TEST(make_hands_over_what_can_be_built)
     CHECK(holds(&arena, out, "example/main.cpp", "aclnnReluScaleV2GetWorkspaceSize("));
     CHECK(holds(&arena, out, "torch/module.py", "self.model.scale"));
     CHECK(holds(&arena, out, "README.md", "CANN 9.0.0"));
+    CHECK(holds(&arena, out, "README.md", " is axis 0 of x (64), "));
     NameList stored = {0};
     REQUIRE(file_list(&arena, path_join(&arena, out, "cases/tiny"), &stored, &diag));
     CHECK_EQ_INT(stored.len, 3);

@@ -207,6 +207,16 @@ T_TEST(progress_says_what_is_left)
     CHECK_EQ_STR(text, "judging 0 of 3, 4 s");
 }
 
+T_TEST(progress_is_shown_without_a_terminal_too)
+{
+    CHECK(!progress_due(true, 1.5, 1.5));
+    CHECK(progress_due(true, 2, 0.5)); /* twice a second */
+    CHECK(!progress_due(false, 29, 29));
+    CHECK(progress_due(false, 30, 30));
+    CHECK(!progress_due(false, 45, 15));
+    CHECK(progress_due(false, 60, 30));
+}
+
 /* What a command line prints to standard output. */
 static const char *printed(Values *v, char **argv, char *text, size_t size, int *status)
 {

@@ -7,6 +7,7 @@
 #include "tests/report/synthetic.h"
 #include "tests/t.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Fixture {
@@ -288,6 +289,98 @@ T_TEST(kernel_page_opens_with_the_headline)
     CHECK(str_find(text, STR("What to do next")) < str_find(text, STR("the summary")));
     buf_free(&page);
     arena_drop(&arena);
+}
+
+/* Cases of the task and runs of the written files are counted apart; both timelines are in the page. */
+T_TEST(kernel_page_counts_written_files_apart)
+{
+    Arena arena = {0};
+    Buf page = {0};
+    Verdict small = verdict_make(), full = verdict_make(), again = verdict_make();
+    small.kase = "small";
+    small.correct = again.correct = VERDICT_YES;
+    again.kase = "written-small";
+    full.kase = "full";
+    full.predicted_us = 100;
+    full.bound_us = 60;
+    ReportKernel k = {.name = "k",
+                      .chip = "910B2",
+                      .version = "0",
+                      .task = "",
+                      .summary = "",
+                      .trace = synthetic_trace(&arena, 2, 20),
+                      .timed_trace = synthetic_trace(&arena, 3, 20)};
+    vec_push(&arena, &k.verdicts, (const Verdict *)&full);
+    vec_push(&arena, &k.verdicts, (const Verdict *)&small);
+    vec_push(&arena, &k.written, (const Verdict *)&again);
+    vec_push(&arena, &k.written, (const Verdict *)&again);
+    report_kernel(&k, &page);
+    check_well_formed(&page);
+    CHECK(contains(&page, "Right in all 1 cases"));
+    CHECK(contains(&page, "; the written files, read back: right in 2 of 2 runs."));
+    Str text = buf_view(&page);
+    ptrdiff_t first = str_find(text, STR("\"name\":\"full\"")),
+              files = str_find(text, STR("\"name\":\"written-small\"")),
+              last = str_find(text, STR("\"name\":\"small\""));
+    CHECK(first >= 0 && first < files && files < last);
+    uint32_t drawn = 0;
+    for (size_t i = 0; i + 12 < text.len; i++)
+        drawn += str_starts(str_slice(text, i, text.len), "\"timeline\":") &&
+                 !str_starts(str_slice(text, i, text.len), "\"timeline\":null");
+    CHECK_EQ_INT(drawn, 2);
+    buf_free(&page);
+    arena_drop(&arena);
+}
+
+/* ---- colours ---- */
+
+/* Relative luminance of WCAG 2, of "#rrggbb". */
+static double luminance(Str colour)
+{
+    static const double weight[] = {0.2126, 0.7152, 0.0722};
+    double sum = 0;
+    for (size_t i = 0; i < 3; i++) {
+        char pair[3] = {colour.at[1 + 2 * i], colour.at[2 + 2 * i], 0};
+        double c = (double)strtol(pair, NULL, 16) / 255;
+        sum += weight[i] * (c <= 0.03928 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+}
+
+/* The value of "--name: light-dark(#rrggbb, #rrggbb)" in the style sheet. */
+static double luminance_of(const char *name, bool dark)
+{
+    Arena arena = {0};
+    Str style = {report_style, (size_t)(report_style_end - report_style)};
+    const char *start = str_format(&arena, "--%s: light-dark(", name);
+    ptrdiff_t at = str_find(style, str_from(start));
+    CHECK_MSG(at >= 0, "no colour %s", name);
+    size_t from = (size_t)at + strlen(start) + (dark ? strlen("#rrggbb, ") : 0);
+    double value = at < 0 ? 0 : luminance(str_slice(style, from, from + strlen("#rrggbb")));
+    arena_drop(&arena);
+    return value;
+}
+
+/* Text has 4.5 : 1 against everything that it stands on, drawings have 3 : 1 (WCAG 2, AA). */
+T_TEST(colours_have_contrast)
+{
+    static const struct {
+        const char *ink, *ground;
+        double least;
+    } pairs[] = {
+        {"ink", "paper", 4.5},        {"ink", "wash", 4.5},         {"ink", "pale", 4.5},
+        {"soft", "paper", 4.5},       {"soft", "wash", 4.5},        {"soft", "pale", 4.5},
+        {"accent", "paper", 4.5},     {"accent", "wash", 4.5},      {"accent", "pale", 4.5},
+        {"text-string", "wash", 4.5}, {"text-string", "pale", 4.5}, {"paper", "accent", 4.5},
+        {"paper", "fail", 4.5}, /* names in the timeline */
+        {"fail", "paper", 3},         {"fail", "wash", 3}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        for (int dark = 0; dark < 2; dark++) {
+            double a = luminance_of(pairs[i].ink, dark), b = luminance_of(pairs[i].ground, dark);
+            double ratio = (fmax(a, b) + 0.05) / (fmin(a, b) + 0.05);
+            CHECK_MSG(ratio >= pairs[i].least, "%s on %s, %s: %.2f, not %.1f", pairs[i].ink,
+                      pairs[i].ground, dark ? "dark" : "light", ratio, pairs[i].least);
+        }
 }
 
 /* ---- pieces ---- */
