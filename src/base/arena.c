@@ -2,7 +2,7 @@
  *
  * A block is zeroed once, by calloc, and no byte of it is handed out twice; so memory comes
  * zeroed without being cleared again. Under AddressSanitizer the part of a block that nobody
- * has asked for yet is poisoned; in the hostile build so is what arena_grow has moved away from.
+ * has allocated yet is poisoned; in the hostile build so is what arena_grow has moved away from.
  */
 #include "base/arena.h"
 #include "base/attr.h"

@@ -1,11 +1,11 @@
-/* An arena: memory that is taken piece by piece and given back all at once.
+/* An arena: memory that is allocated piece by piece and freed all at once.
  *
  *     Arena a = {0};                       +--------+   +--------+
  *     Foo *f = arena_new(&a, Foo);         | block  |<--| block  |<-- a.block
  *     arena_drop(&a);                      +--------+   +--------+
  *
  * One per compilation, per task, per simulation. Memory comes zeroed. Allocation never
- * returns NULL: when the system has no more (or the arena's own limit is reached) the
+ * returns NULL: when the system has no more (or the arena is at its own limit) the
  * out-of-memory handler runs and does not come back.
  */
 #ifndef BASE_ARENA_H
@@ -17,8 +17,8 @@ typedef struct ArenaBlock ArenaBlock;
 
 typedef struct Arena {
     ArenaBlock *block; /* the newest block */
-    size_t bytes;      /* taken from the system so far */
-    size_t limit;      /* most it may take; 0: no limit */
+    size_t bytes;      /* allocated from the system so far */
+    size_t limit;      /* most it may allocate; 0: no limit */
 } Arena;
 
 void *arena_alloc(Arena *arena, size_t size);

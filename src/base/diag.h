@@ -1,4 +1,4 @@
-/* Diagnostics: what is said about a user's text. Collected, with a place and a stable code,
+/* Diagnostics: messages about a user's text. Collected, with a place and a stable code,
  * printed once at the end; library code never prints and never exits.
  *
  *     softmax.craft:12:17: error: 'a' holds 4096 elements, the view asks for 8192 [E031]

@@ -1,4 +1,4 @@
-/* JSON that others wrote, made such that a strict reader takes it. */
+/* Repairs JSON of foreign programs so that a strict reader accepts it. */
 #ifndef BASE_JSON_MEND_H
 #define BASE_JSON_MEND_H
 

@@ -188,7 +188,7 @@ static void poll_once(Child *child, const ProcSpec *spec)
     drain(child, ERR);
 }
 
-/* Whether it has ended; left unreaped, so that its group's number stays taken. */
+/* Whether it has ended; left unreaped, so that no new process gets its group's number. */
 static bool has_ended(const Child *child)
 {
     siginfo_t info = {0};

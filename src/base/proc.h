@@ -23,7 +23,7 @@ typedef struct ProcResult {
     double seconds;
 } ProcResult;
 
-/* False only when the process could not be started (said in diag as P001). */
+/* False only when the process could not be started (P001 in diag). */
 bool proc_run(Arena *arena, const ProcSpec *spec, ProcResult *result, Diag *diag);
 /* Path of a program in PATH, or NULL. */
 const char *proc_find(Arena *arena, const char *program);

@@ -128,7 +128,7 @@ bool str_to_i64(Str s, int64_t *value)
         at++;
     if (at == s.len)
         return false;
-    int64_t sum = 0; /* kept negative: the negative side reaches one further */
+    int64_t sum = 0; /* kept negative: the negative range has one value more */
     for (; at < s.len; at++) {
         if (s.at[at] < '0' || s.at[at] > '9')
             return false;

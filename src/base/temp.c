@@ -1,5 +1,5 @@
 /* Temporary directories: in goes a prefix, out comes a locked directory; those of killed owners
- * are removed on the way. */
+ * are removed, too. */
 #include "base/temp.h"
 
 #include <dirent.h>

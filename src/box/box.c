@@ -35,7 +35,7 @@ struct Box {
     struct rusage usage;
 };
 
-/* One rung: the namespaces asked for, and the walls that they are. */
+/* One rung of the ladder: namespaces, and the walls that they provide. */
 typedef struct Rung {
     int flags;
     uint32_t walls;
@@ -257,7 +257,7 @@ static unsigned stranger(void)
     return FIRST_STRANGER + (unsigned)(mixed % STRANGERS);
 }
 
-/* Root becomes a stranger, unless it is asked to stay: in a user namespace, or with no namespace at
+/* Root becomes an unprivileged user, unless it is to stay root: in a user namespace, or with no namespace at
  * all, it keeps none of root's rights but can read the private files of whoever started it. */
 static unsigned outer_user(const BoxPlan *plan, const Rung *rung)
 {

@@ -79,7 +79,7 @@ typedef struct BoxResult {
 
 typedef struct Box Box;
 
-/* Starts a child. NULL when it could not be (said in *result). The arena must outlive the box. */
+/* Starts a child. NULL when it could not be started; *result says why. The arena must outlive the box. */
 Box *box_start(Arena *arena, const BoxSpec *spec, BoxResult *result);
 /* Takes in what the child wrote and enforces deadline and output limit; waits up to
  * `milliseconds` for something to happen (0: not at all). True once the child has ended. */

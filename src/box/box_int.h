@@ -1,6 +1,6 @@
 /* Between the parent's side of the box (box.c) and the child's (child.c, root.c, landlock.c).
  *
- * The child is a copy of a process that may have threads, so between clone and exec it takes no
+ * The child is a copy of a process that may have threads, so between clone and exec it acquires no
  * memory and prints nothing: all it needs is laid out here before, what it has to say goes
  * through the report pipe. */
 #ifndef BOX_BOX_INT_H

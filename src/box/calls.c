@@ -26,7 +26,7 @@ static const CallRow call_rows[] = {
 };
 
 /* A trap kills whoever has no handler for it; a core's handler notes the number first. A compiler
- * asks for odd things and lives with a no, and so does our own code on its way down. */
+ * makes unusual calls and accepts that they fail, and so does our own code before exec. */
 static uint32_t default_action(CallProfile profile)
 {
     return profile & (T | W) ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_TRAP;

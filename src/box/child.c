@@ -1,4 +1,4 @@
-/* The child's way from clone to exec: wait for the parent, take the user, the root, the limits,
+/* The child between clone and exec: waits for the parent, sets the user, the root, the limits,
  * Landlock, the filter, and become the program. Each wall that stands is noted; a step that
  * fails where something is left open ends the child with a report instead. */
 #include "box/box_int.h"
@@ -76,7 +76,7 @@ static bool limit(int what, uint64_t soft, uint64_t hard)
 
 static uint64_t or_default(uint64_t value, uint64_t otherwise) { return value ? value : otherwise; }
 
-/* Without a user namespace the count takes in everything the user runs elsewhere. */
+/* Without a user namespace the count includes everything the user runs elsewhere. */
 static bool limit_processes(const BoxPlan *plan)
 {
     if (!(plan->walls & WALL_BIT(USER)) && !plan->is_root)

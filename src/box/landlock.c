@@ -1,7 +1,7 @@
 /* Landlock, the wall that needs no privilege: files outside the given paths, TCP, and signals
  * and abstract sockets leaving the box are refused by the kernel. The interface grew with the
  * kernel; the headers of the build machine may be older than the kernel it runs on, so the
- * numbers stand here and the version is asked at run time. */
+ * numbers stand here and the version is read at run time. */
 #include "box/box_int.h"
 
 #include <fcntl.h>

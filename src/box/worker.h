@@ -13,7 +13,7 @@
  * In: a function and what it may use. Out: how it ended and the bytes it left. The process is a copy
  * of the tool (memory that is mapped shared stays shared), without its descriptors; the filter
  * leaves it computing, taking memory and writing its answer. It dies with the thread that started
- * it, and Ctrl-C does not reach it. */
+ * it, and it does not get Ctrl-C. */
 #ifndef BOX_WORKER_H
 #define BOX_WORKER_H
 
@@ -44,7 +44,7 @@ struct BoxWorker {
 bool box_worker_start(Arena *arena, BoxWorker *worker, const BoxWorkerSpec *spec);
 /* In the body: the other side may go on. */
 void box_worker_say_ready(const BoxWorker *self);
-/* False: it ended before it said so. */
+/* False: it ended without an answer. */
 bool box_worker_wait_ready(BoxWorker *worker);
 /* Waits up to `milliseconds` for the end and kills whoever is late. True once it has ended. */
 bool box_worker_step(BoxWorker *worker, int milliseconds);

@@ -26,7 +26,7 @@
 
 /* Exit status. */
 enum {
-    CMD_OK = 0,    /* as asked */
+    CMD_OK = 0,    /* success */
     CMD_NO = 1,    /* the answer is no: wrong values, a hazard, a failed check */
     CMD_USAGE = 2, /* bad usage or unreadable input */
     CMD_LACKS = 3, /* the environment, or acraft itself, lacks something */
@@ -73,7 +73,7 @@ typedef struct CmdUsage {
 } CmdUsage;
 
 typedef struct CmdArgs {
-    /* what every command takes */
+    /* options of every command */
     bool json;
     const char *chip;  /* "910B2" unless told */
     int64_t seed;      /* 0 unless told */

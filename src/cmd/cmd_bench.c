@@ -51,7 +51,7 @@ static void show_progress(void *context, const StoreAttempt *a, uint32_t done, u
         progress_step("judging", done, all);
 }
 
-/* ---- what was asked ---- */
+/* ---- the options ---- */
 
 static bool read_ks(const char *text, uint32_t *ks)
 {
@@ -124,7 +124,7 @@ static int say_refused(const BenchDone *done, bool asked)
     if (asked)
         fprintf(stderr, "  --url, --model and the key (--key-env, --key-file, --profiles) say who "
                         "is asked\n");
-    fprintf(stderr, "  they are not stored: the same command takes them up again\n");
+    fprintf(stderr, "  they are not stored: the same command judges them again\n");
     return CMD_LACKS;
 }
 

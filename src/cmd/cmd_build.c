@@ -57,7 +57,7 @@ static bool choose_pass(Build *b)
     return diag_ok(&b->diag);
 }
 
-/* What several variants say is said once. */
+/* A diagnostic that several variants share is printed once. */
 static void drop_repeats(Diag *diag, uint32_t from)
 {
     uint32_t kept = from;
@@ -110,7 +110,7 @@ static void add_c_file(Build *b, const IrProgram *p)
     buf_free(&text);
 }
 
-/* Every variant, so that errors of all are said. */
+/* Every variant, so that the errors of all are printed. */
 static bool lower_all(Build *b, const char *path)
 {
     Arena *arena = &b->args.arena;

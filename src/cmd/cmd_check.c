@@ -57,7 +57,7 @@ static bool is_answered(const Diag *from, const DiagItem *item)
     return false;
 }
 
-/* What the prover says of one variant, less what it said of another. */
+/* The findings of the prover on one variant that it did not have on another. */
 static void merge(Check *check, const Diag *from)
 {
     for (uint32_t i = 0; i < from->items.len; i++) {
@@ -126,7 +126,7 @@ static void print_text(const Check *check)
     Buf out = {0};
     diag_show(&check->diag, cmd_colour(STDOUT_FILENO), &out);
     if (check->variants)
-        buf_printf(&out, "proved %u, watched %u, refused %u\n", check->count[IR_PROVED],
+        buf_printf(&out, "proved %u, checked at run time %u, refused %u\n", check->count[IR_PROVED],
                    check->count[IR_WATCHED], check->count[IR_REFUSED]);
     if (!check->dump || !diag_ok(&check->diag)) /* a dump is only the IR */
         fwrite(out.at, 1, out.len, stdout);

@@ -67,7 +67,7 @@ JudgeItem *judge_desk_next(JudgeDesk *desk, double seconds, int wake, Buf *reply
 /* ---- standard input ---- */
 
 typedef struct Input {
-    Buf held;    /* read and not yet taken */
+    Buf held;    /* read, not yet judged */
     size_t from; /* where the next line starts */
     bool ended;
 } Input;

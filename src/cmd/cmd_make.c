@@ -35,7 +35,7 @@ static void print_json(const MakeMade *made, uint32_t count)
     buf_free(&lines);
 }
 
-/* What was asked, beyond what every command takes. */
+/* The options of this command, beside those of every command. */
 typedef struct MakeWish {
     const char *dir, *dtypes, *listed, *one, *platform, *scale, *schedule;
     NameList sets;
@@ -94,7 +94,7 @@ static bool read_case(const MakeWish *wish, MakeSpec *spec)
     if (!wish->one)
         return true;
     if (wish->dir)
-        return refuse("a kernel of which one case is judged is not written: --case without -o");
+        return refuse("--case judges one case and writes nothing: leave -o out");
     if (wish->listed)
         return (str_to_i64(one, &spec->only) && spec->only > 0) ||
                refuse("with --listed, --case takes the number of a case, from 1");
@@ -230,7 +230,7 @@ static void show_written(const MakeProgram *program, const MakeWritten *written,
     if (written->cases.len)
         buf_puts(out, ": read back from the files, values and hazards ok\n");
     else
-        buf_puts(out, ": not run from the files, the one size the program takes is too large\n");
+        buf_puts(out, ": not run from the files: the one size of the program is too large\n");
     for (uint32_t i = 0; i < written->cases.len; i++)
         buf_printf(out, "            %s\n", written->cases.at[i]);
     for (uint32_t i = 0; i < forms->forms.len; i++)
@@ -461,7 +461,8 @@ int cmd_make(int argc, char **argv)
         {"medium", CMD_FLAG, &wish.medium, NULL,
          "judge values at a medium size, too (up to 512 MiB)"},
         {"strict", CMD_FLAG, &wish.strict, NULL,
-         "count only synchronisation that is written; what the device compiler inserts is said"},
+         "count only synchronisation that is written; what the device compiler inserts is "
+         "reported"},
         {"no-memo", CMD_FLAG, &wish.no_memo, NULL,
          "timing without values: execute what only repeats, too; the answer is the same"},
         {"trust", CMD_FLAG, &wish.trust, NULL, "go on where the machine gives no full sandbox"},
@@ -479,7 +480,7 @@ int cmd_make(int argc, char **argv)
          "processes at once (one for each processor); the result is the same"},
         {"", CMD_HEAD, NULL, NULL, "With a model that writes the kernel:"},
         GEN_OPTIONS(gen),
-        {"n", CMD_I64, &samples, "N", "conversations, the best one is taken (1)"},
+        {"n", CMD_I64, &samples, "N", "conversations, the best one wins (1)"},
         {"or-plan", CMD_FLAG, &or_plan, NULL, "plan it when no answer passes"},
         {"", CMD_HEAD, NULL, NULL, "With every command:"},
     };

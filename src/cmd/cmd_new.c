@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A class as PyTorch users write it, small enough to read at once, with what acraft looks at said
+/* A class as PyTorch users write it, small enough to read at once, with what acraft looks at explained
  * beside it: $ stands for the name. */
 static const char model[] =
     "\"\"\"$: what this operator computes, in a sentence.\"\"\"\n"

@@ -316,9 +316,8 @@ static int run_any(Arena *arena, const char *path, RunOptions *options)
     EvalCandidate program;
     bool is_program = run_is_program(arena, path, options, &program);
     if (is_program && options->time_only)
-        return misplaced(
-            "a program with its own main does not take --time-only: values decide what "
-            "it does");
+        return misplaced("--time-only is not for a program with its own main: values decide what "
+                         "it does");
     if (is_program)
         return run_program(arena, path, &program, options);
     if (options->files || options->args.len)
@@ -369,10 +368,10 @@ int cmd_run(int argc, char **argv)
          "ascend; a kernel for another platform runs on that machine (ascend)"},
         {"dtype", CMD_TEXT, &o.dtype, "T",
          "with --task: f32, f16 or bf16 for tensors whose file names no dtype (f32, or what a "
-         "project takes)"},
+         "project declares)"},
         {"scale", CMD_TEXT, &o.scale, "S",
          "sizes of the task: full, medium, small, fuzz (default: small, or full where the program "
-         "takes no other)"},
+         "has no other)"},
         {"case", CMD_I64, &o.kase, "N", "which case of the task (0)"},
         {"rule", CMD_TEXT, &rule, "R", "how values are compared: acraft, mkb, npukb, ..."},
         {"ulp", CMD_I64, &o.ulp, "N", "judge N times more with other last bits and core order"},

@@ -246,7 +246,7 @@ static bool reads_for_any_values(Arena *arena, const char *path, const TorchTask
     for (uint32_t i = 0; i < task->looks.len && !cases.lines.len; i++)
         if (task->looks.at[i].branch) {
             diag_error(diag, "G005", task->looks.at[i].at,
-                       "values of an input decide which branch is taken here; a graph has both "
+                       "values of an input decide which branch runs here; a graph has both "
                        "only with torch.where");
             return false;
         }

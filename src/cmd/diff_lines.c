@@ -78,7 +78,7 @@ static Sides read_costs(Arena *arena, Str text)
 /* --- pairing ----------------------------------------------------------------------------------- */
 
 /* The longest common subsequence of two files: pair[i] is the line of b that line i of a became, or -1. Equal
- * ends are taken off first, which is most of it when little has changed. */
+ * ends are set aside first, which are nearly everything when little has changed. */
 static void pair_lines(Arena *arena, const Texts *a, const Texts *b, int32_t *pair)
 {
     uint32_t from = 0, end_a = a->len, end_b = b->len;

@@ -24,7 +24,7 @@ const char *cmd_nearest(const char *typed, const char *const *names, size_t coun
 }
 
 static const char statuses[] =
-    "Exit status: 0 as asked, 1 the\nanswer is no, 2 bad usage or unreadable input, 3 something "
+    "Exit status: 0 success, 1 the\nanswer is no, 2 bad usage or unreadable input, 3 something "
     "is lacking here.";
 
 static void print_help(const CmdRow *rows)
@@ -38,11 +38,11 @@ static void print_help(const CmdRow *rows)
 static void print_man(const CmdRow *rows)
 {
     man_head("acraft");
-    puts(
-        ".SH NAME\nacraft \\- a workshop for Ascend NPU kernels\n.SH SYNOPSIS\n.B acraft\n"
-        "COMMAND [options]\n.SH DESCRIPTION\nTurns a PyTorch operator into a kernel project whose "
-        "values, hazards and speed are checked\nwithout an NPU, runs and judges kernels of others, "
-        "and measures models that write them.\n.SH COMMANDS");
+    puts(".SH NAME\nacraft \\- a workshop for Ascend NPU kernels\n.SH SYNOPSIS\n.B acraft\n"
+         "COMMAND [options]\n.SH DESCRIPTION\nTurns a PyTorch operator into a kernel project whose "
+         "values, hazards and speed are checked\nwithout an NPU, runs and judges kernels that "
+         "others wrote, "
+         "and measures models that write them.\n.SH COMMANDS");
     for (const CmdRow *row = rows; row->name; row++) {
         printf(".TP\n.BR acraft\\-%s (1)\n", row->name);
         man_text(row->help);

@@ -85,7 +85,7 @@ static bool open_remote(Arena *arena, const GenOptions *o, Generator *g, Client 
     ClientConfig c = config_of(arena, o);
     ProfileWish wish = {o->profiles, o->url, o->model, o->key_file, o->key_env};
     if (o->replay)
-        wish.url = "http://replayed/"; /* nobody is asked */
+        wish.url = "http://replayed/"; /* nothing is sent there */
     if (!profile_find(arena, &wish, &c, diag))
         return false;
     if (o->replay)

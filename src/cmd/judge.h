@@ -5,7 +5,7 @@
 #include "loop/bench_pool.h"
 #include "loop/judge_line.h"
 
-/* A request under way: the pool's reply needs its text when the worker fails. */
+/* A request that is being judged: the pool's reply needs its text when the worker fails. */
 typedef struct JudgeItem {
     bool used;
     Buf line;

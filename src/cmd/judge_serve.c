@@ -3,7 +3,7 @@
  *
  * One thread: the daemon's descriptor is one of those the pool waits on, and a request is suspended
  * until its last line is judged. A request that names another host, or is longer than any, is refused
- * before its body is read; one that is under way when a signal ends the server gets 503. Connections
+ * before its body is read; one that is being judged when a signal ends the server gets 503. Connections
  * that say nothing are kept for a while, but only so many: the oldest make room for new ones. */
 #include "cmd/cmd.h"
 #include "cmd/judge.h"
@@ -17,7 +17,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-/* A connection on which no request is under way. */
+/* A connection without a request. */
 typedef struct Idle {
     struct MHD_Connection *connection;
     struct Idle *next, *before;

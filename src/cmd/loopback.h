@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Whether a request's Host is this server: a page elsewhere whose name was turned to this machine
- * says its own. NULL: it said none. */
+ * says its own. NULL: the request had none. */
 bool loopback_is_ours(const char *host, int64_t port);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the ways of making a kernel share: the summary, and the directory that is written. */
+/* Shared by the commands that make a kernel: the summary, and the directory that is written. */
 #ifndef CMD_MAKE_H
 #define CMD_MAKE_H
 

@@ -28,9 +28,9 @@ static void show_fixed(const MakeResult *r, const MakeManner *manner, Buf *out)
         return;
     buf_printf(out, "  fixed     sizes written as numbers are the task's own: %s\n", r->fixed);
     if (!*r->free)
-        buf_puts(out, "            for others change the file and make another project\n");
+        buf_puts(out, "            for other sizes change the file and make another project\n");
     else
-        buf_printf(out, "            for others make another project: %s %s -o DIR\n",
+        buf_printf(out, "            for other sizes make another project: %s %s -o DIR\n",
                    manner->again, r->free);
     if (*r->free && r->free_at.line)
         buf_printf(out, "            (the size in line %u, column %u of the file)\n",
@@ -52,7 +52,7 @@ static const char *sizes_of(const MakeResult *r)
                : (odd ? "small and odd sizes, not the task's own" : "not the task's own size");
 }
 
-/* Launches of the host function that no case with values took. */
+/* Launches of the host function that no case with values executed. */
 static void show_branches(const MakeResult *r, Buf *out)
 {
     enum { MOST = 6 };
@@ -67,7 +67,7 @@ static void show_branches(const MakeResult *r, Buf *out)
     buf_printf(out, "            %u of %u launches of the host function were run with values; %s\n",
                ran, r->branches.len,
                own == own_ran ? "those of the task's own size are among them"
-                              : "NOT all of those that the task's own size takes");
+                              : "NOT all of those that the task's own size launches");
     for (uint32_t i = 0; i < r->branches.len; i++) {
         const MakeBranch *b = &r->branches.at[i];
         if (!b->ran && ++missed <= MOST)
@@ -110,11 +110,12 @@ static void show_checks(const MakeResult *r, const MakeManner *manner, Buf *out)
         buf_puts(out, "  checked   no values\n");
     if (r->left_out)
         buf_printf(
-            out, "            %u larger ones were left out: --case N takes one whatever its size\n",
+            out,
+            "            %u larger ones were left out: --case N judges one whatever its size\n",
             r->left_out);
     if (r->other_plans)
         buf_printf(out,
-                   "            %u of them at sizes that this program does not take: they judge "
+                   "            %u of them at sizes that this program refuses: they judge "
                    "another one\n",
                    r->other_plans);
     show_branches(r, out);
@@ -335,10 +336,11 @@ static void show_reading(const MakeResult *r, Buf *out)
             buf_printf(out, "  read      %s\n", task->graph->notes.at[i]);
     for (uint32_t i = 0; i < task->looks.len; i++)
         if (is_first(task, i))
-            buf_printf(out,
-                       "  read      line %u: the branch that the values drawn take; the kernel has "
-                       "no other\n",
-                       task->looks.at[i].at.line);
+            buf_printf(
+                out,
+                "  read      line %u: the branch that the drawn values choose; the kernel has "
+                "no other\n",
+                task->looks.at[i].at.line);
 }
 
 void make_show(const MakeMade *made, const MakeManner *manner, Buf *out)

@@ -88,7 +88,7 @@ static const char *plain_name(Arena *arena, const char *name)
 
 /* Cases of a kernel that were run on this machine. */
 typedef struct Judged {
-    uint32_t cases, ok, refused; /* refused: sizes that the platform's planner does not take */
+    uint32_t cases, ok, refused; /* refused: sizes that the platform's planner cannot plan */
     const char *bad;             /* the first case that is not ok, in words; NULL: none */
     double seconds;              /* of a launch at the task's own size; 0: too large, not run */
     double copy_rate;            /* bytes a second, of the same run */
@@ -103,7 +103,7 @@ static void print_judged(const Platform *platform, const PlatformMade *made, con
            platform->judged_by ? platform->judged_by : "", j->bad ? "; first not: " : "",
            j->bad ? j->bad : "");
     if (j->refused)
-        printf("  refused   %u odd size%s that this platform's planner does not take\n", j->refused,
+        printf("  refused   %u odd size%s that this platform's planner cannot plan\n", j->refused,
                j->refused == 1 ? "" : "s");
     if (j->large)
         printf("  %s  nothing: %s\n", platform->not_measured ? "own size" : "measured", j->large);
@@ -310,7 +310,7 @@ static int write_made(CmdArgs *args, const PlatformAsk *ask, const Platform *pla
     if (args->json)
         json_made(platform, made, ask->dir, judged);
     else
-        print_made(platform, made, ask->dir, ask->compile || !ask->dir ? compiled : "not asked for",
+        print_made(platform, made, ask->dir, ask->compile || !ask->dir ? compiled : "not requested",
                    judged);
     return CMD_OK;
 }

@@ -48,7 +48,7 @@ bool run_is_program(Arena *arena, const char *path, const RunOptions *options,
 int run_program(Arena *arena, const char *path, const EvalCandidate *program,
                 const RunOptions *options);
 /* run_read.c: what can run without a task as an operator project: a directory, or a Craft file by
- * way of the project it becomes. */
+ * path of the project that it becomes. */
 bool run_read_project(Arena *arena, const char *path, const RunOptions *options,
                       TwinProject *project, Diag *diag);
 

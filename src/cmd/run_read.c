@@ -1,4 +1,4 @@
-/* What acraft run takes as an operator project. In: a directory or a Craft file. Out: its texts. */
+/* The operator projects that acraft run accepts. In: a directory or a Craft file. Out: its texts. */
 #include "cmd/run.h"
 
 #include "craft/craft.h"

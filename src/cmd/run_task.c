@@ -1,5 +1,5 @@
 /* acraft run --task: a candidate in any form against a task. In: a path, a model file. Out: the
- * verdict on one case, with what the checkers and compilers said. */
+ * verdict on one case, with the messages of checkers and compilers. */
 #include "cmd/cmd.h"
 #include "cmd/run.h"
 
@@ -76,7 +76,7 @@ static void show_case(const TaskJob *job, Buf *out)
 {
     run_task_show_case(&job->of, job->options->scale, out);
     if (job->candidate.extracted[0])
-        buf_printf(out, "%s, taken from: %s\n", eval_form_text(job->candidate.form),
+        buf_printf(out, "%s, found in: %s\n", eval_form_text(job->candidate.form),
                    job->candidate.extracted);
 }
 
@@ -138,7 +138,7 @@ static bool choose_type(Arena *arena, const EvalCandidate *c, RunOptions *o)
     static const DType types[] = {DT_F32, DT_F16, DT_BF16};
     o->float_type = project_type(arena, c);
     if (!o->dtype && o->float_type != DT_F32)
-        fprintf(stderr, "acraft run: the project takes %s: the task's inputs are drawn in it\n",
+        fprintf(stderr, "acraft run: the project declares %s: the task's inputs are drawn in it\n",
                 dtype_name(o->float_type));
     if (!o->dtype)
         return true;
@@ -151,7 +151,7 @@ static bool choose_type(Arena *arena, const EvalCandidate *c, RunOptions *o)
     return false;
 }
 
-/* One case at options->scale. *refused, where it is asked for: the candidate does not take these sizes, and
+/* One case at options->scale. *refused, if not NULL: the candidate refuses these sizes, and
  * nothing was shown. */
 static int run_scaled(Arena *arena, const char *path, RunOptions *options, bool *refused)
 {
@@ -216,9 +216,8 @@ int run_task(Arena *arena, const char *path, const RunOptions *options)
     bool fits = run_task_read(arena, &at, &own, &quiet);
     eval_reference_free(&own.ref);
     if (fits)
-        fprintf(stderr,
-                "acraft run: the program does not take the task's small size; here is its own "
-                "(--scale small shows why)\n");
+        fprintf(stderr, "acraft run: the program refuses the task's small size; here is its own "
+                        "(--scale small shows why)\n");
     else
         at.scale = "small";
     return run_scaled(arena, path, &at, NULL);

@@ -20,7 +20,7 @@ typedef struct Pair {
     int answer; /* TorchSame, or one of those above */
     TorchSameAnswer found;
     int64_t case_index; /* the case it holds for */
-    /* --all-cases: how many there are, are the same, are too large to be taken apart */
+    /* --all-cases: how many there are, are the same, are too large to be compared */
     uint32_t cases, equal, large;
     NameList others; /* cases that are not, and how */
 } Pair;
@@ -29,7 +29,7 @@ static const char *answer_name(int answer)
 {
     return answer == ANSWER_MISSING   ? "missing"
            : answer == ANSWER_REFUSED ? "refused"
-           : answer == ANSWER_LARGE   ? "too large to be taken apart"
+           : answer == ANSWER_LARGE   ? "too large to be compared element by element"
                                       : torch_same_name((TorchSame)answer);
 }
 
@@ -116,7 +116,7 @@ static int same_files(Arena *arena, const char *ours, const char *theirs,
     if (pair.found.why && !options->json)
         printf("%s\n", pair.found.why);
     if (pair.found.too_large && !same && !options->json)
-        puts("too large to be taken apart element by element; another --case may not be");
+        puts("too large to be compared element by element; another --case may be small enough");
     if (answer == TORCH_DIFFERENT && !options->json)
         first_difference(&pair);
     forget(&pair);
@@ -156,7 +156,7 @@ static uint32_t case_count(Arena *arena, const char *path)
     return cases.lines.len ? cases.lines.len : 1;
 }
 
-/* The case asked for, or the next one that can be taken apart in `budget` steps. */
+/* The requested case, or the next one that can be compared in `budget` steps. */
 static bool compare_within(Arena *arena, Pair *pair, const TaskOptions *options, int64_t budget)
 {
     TaskOptions with = *options;
@@ -227,7 +227,7 @@ static void text_pair(Arena *arena, const Pair *pair, Buf *out)
                answer_name(pair->answer));
     if (pair->cases)
         buf_printf(out, " (%u of %u cases%s)", pair->equal, pair->cases,
-                   pair->large ? ", the others too large to be taken apart" : "");
+                   pair->large ? ", the others too large to be compared" : "");
     else
         buf_puts(out, how(pair));
     if (!pair->cases && pair->case_index)

@@ -27,7 +27,7 @@ uint64_t craft_read_count(void);
 uint32_t craft_variant_count(const CraftFile *file);
 
 /* The tile IR of one variant; NULL when it has errors, all of which are in `diag` then. An
- * error that several variants share is said once. */
+ * error that several variants share is reported once. */
 IrProgram *craft_program(Arena *arena, const CraftFile *file, uint32_t variant, Diag *diag);
 
 /* Whether the front end finds no fault with whole lines that begin a program: what a program needs

@@ -1,4 +1,4 @@
-/* Inside the formatter: a line on its way, and where its expressions stand in it. */
+/* Inside the formatter: the current line, and where its expressions stand in it. */
 #ifndef CRAFT_FORMAT_INT_H
 #define CRAFT_FORMAT_INT_H
 

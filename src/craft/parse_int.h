@@ -1,4 +1,4 @@
-/* What the two halves of the parser share: the token cursor and how errors are said. */
+/* What the two halves of the parser share: the token cursor and how errors are reported. */
 #ifndef CRAFT_PARSE_INT_H
 #define CRAFT_PARSE_INT_H
 

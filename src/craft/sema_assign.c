@@ -326,7 +326,7 @@ static void assign_name(Sema *s, const AstStmt *stmt)
     assign_value(s, target, &v, stmt->at);
 }
 
-/* a, b = x, y: all values are taken before the first assignment. */
+/* a, b = x, y: all values are evaluated before the first assignment. */
 static void assign_values(Sema *s, const AstStmt *stmt)
 {
     const AstExpr *targets = stmt->target;

@@ -1,6 +1,6 @@
 /* Any expression to a Value: names, attributes, operators, conditions. What an expression does
  * besides having a value (reading GM, reducing a tile) becomes statements of the current block,
- * in order; a branch not taken does nothing. */
+ * in order; a branch that is not executed does nothing. */
 #include "craft/sema.h"
 
 #include "craft/fn.h"

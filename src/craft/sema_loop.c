@@ -301,7 +301,7 @@ static bool mentions_written(Sema *s, IrExprId id, const Map *writes)
     return false;
 }
 
-/* Bounds are taken when the loop begins, whatever its body does to the scalars in them. */
+/* Bounds are evaluated when the loop begins, whatever its body does to the scalars in them. */
 static void keep_bounds(Sema *s, const AstStmt *stmt, Loop *loop)
 {
     Map writes = {0};

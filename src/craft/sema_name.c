@@ -145,7 +145,7 @@ static bool name_taken(Sema *s, Str name)
     return false;
 }
 
-/* A name that is not taken: the stem itself, or with the first free number. */
+/* A name that is not in use: the stem itself, or with the first free number. */
 const char *sema_unique(Sema *s, const char *stem)
 {
     const char *name;

@@ -111,7 +111,7 @@ void tree_param(Arena *arena, AstStmt *def, const char *name, AstExpr *type);
 AstStmt *tree_choose(Arena *arena, const char *name, const int64_t *values, uint32_t count);
 AstStmt *tree_workspace(Arena *arena, const char *name, AstExpr *type, TreeList shape);
 AstStmt *tree_launch(Arena *arena, const char *kernel, AstExpr *cores, TreeList args);
-/* memory: "ub", "l1", "l0a" ...; depth 0: not said. */
+/* memory: "ub", "l1", "l0a" ...; depth 0: not given. */
 AstStmt *tree_buffer(Arena *arena, const char *name, const char *memory, AstExpr *type,
                      TreeList shape, uint32_t depth);
 AstStmt *tree_for_range(Arena *arena, const char *name, AstExpr *count);

@@ -99,7 +99,7 @@ static int use_in_block(const Uses *u, const AscBlock *block, IrVarId var)
     return use;
 }
 
-/* ---- which variables are worth asking for ---- */
+/* ---- which variables are used ---- */
 
 static void name_expr(const IrProgram *ir, IrExprId e, bool *names)
 {
@@ -219,7 +219,7 @@ static void scope_process(Uses *u)
 
 typedef struct Tensors {
     const Uses *u;
-    bool *used, *made; /* beside the locals: referred to, and taken from a queue here */
+    bool *used, *made; /* beside the locals: referred to, and dequeued here */
 } Tensors;
 
 static void note_ref(Tensors *t, const AscRef *r)

@@ -11,7 +11,7 @@
 
 #include "ir/ir.h"
 
-/* p: verified. False, with an error, when the program cannot be said in C (today: never). */
+/* p: verified. False, with an error, when the program cannot be written in C (today: never). */
 bool emit_c(const IrProgram *p, Buf *out, Diag *diag);
 
 #endif

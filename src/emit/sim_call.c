@@ -1,4 +1,4 @@
-/* AscendC calls as instructions, the way the twin's headers split them (twin/include/acraft: vec.h,
+/* AscendC calls as instructions, split as the twin's headers split them (twin/include/acraft: vec.h,
  * copy.h, reduce.h, select.h). In: a call of the lowered program, its operands. Out: records. */
 #include "emit/sim_int.h"
 

@@ -1,4 +1,4 @@
-/* The cube's calls as instructions, the way the emitted text makes them of the twin's headers
+/* The cube's calls as instructions, as the twin's headers make them of the emitted text
  * (ascendc_cube.c; twin/include/acraft: cube.h, copy.h, sync.h). In: a statement of a cube core, or
  * of the flags between the roles. Out: records. */
 #include "emit/sim_int.h"

@@ -27,7 +27,7 @@ Str emit_tiling_struct(Arena *arena, const AscProgram *p, const char **name)
     return text;
 }
 
-/* The path whose launches are those that were reached. */
+/* The path whose launches are those that were executed. */
 static const AscPath *path_taken(const AscProgram *p, const IrHostRun *run)
 {
     for (uint32_t i = 0; i < p->paths.len; i++) {

@@ -70,7 +70,7 @@ static bool text_of(Six *six, const Py *e, int depth, Str *text)
 
 /* ---- statements ---- */
 
-/* The six, and ways to reach them that are not read here. */
+/* The six, and expressions that stand for them and are not read here. */
 static bool is_reach(Str name)
 {
     return six_index(name) >= 0 || str_is(name, "globals") || str_is(name, "locals") ||

@@ -1,5 +1,5 @@
 /* Host code carries elements and decides sizes; it computes nothing. In: what it did and the elements
- * it has read on the way. Out: a verdict where it made values of its own.
+ * it has read. Out: a verdict where it made values of its own.
  *
  *     files      hold what a copy of a kernel's result gave
  *     the device gets what was read, or at most 1 KiB that host code makes: tiling data, arguments
@@ -20,7 +20,7 @@ static bool is_uniform(Str s) { return s.len < 2 || memcmp(s.at, s.at + 1, s.len
 static bool is_read(const TwinEvent *e) { return e->kind == BIND_READ || e->kind == BIND_FILE; }
 
 /* Calls fn for every answer that came before event `at`, and may be carried there: into files, only
- * what a kernel has made. True: fn said so of one. */
+ * what a kernel has made. True: fn returned true for one. */
 typedef bool (*AnswerTest)(Str answer, uint32_t number, void *context);
 
 static bool any_answer(EvalDevice *d, const TwinBindCall *call, const TwinEvents *events,

@@ -22,7 +22,7 @@ static void note_errors(Verdict *v, const CompareResult *r, const char *tensor)
     v->first_bad.want = r->want;
 }
 
-/* An output that is one number throughout, or an input: said as it is. */
+/* Reports an output that is one number throughout, or equal to an input. */
 static const char *plain_pattern(const CompareResult *r)
 {
     static const char *const patterns[] = {"all zeros", "all equal to ", "equals input"};

@@ -1,4 +1,4 @@
-/* A candidate becomes a verdict: the same stages always, each with its own way of failing.
+/* A candidate becomes a verdict: always the same stages, each with its own failures.
  *
  *     reference: inputs from a seed, the right answer from the graph       (once per case)
  *     craft:     check ─▶ lower ─▶ AscendC text ─▶ twin: compile, run ─▶ compare

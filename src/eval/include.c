@@ -71,7 +71,7 @@ static void add_mark(Inliner *in, uint32_t line, const char *path)
     buf_char(&in->out, '\n');
 }
 
-/* Marks in a part that the preprocessor skips are skipped too: they are said again behind it. */
+/* Marks in a part that the preprocessor skips are skipped too: they are repeated behind it. */
 static bool ends_a_part(Str line)
 {
     line = str_trim(line);

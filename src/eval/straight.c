@@ -64,7 +64,7 @@ static bool found_nothing(const Sim *sim)
     return true;
 }
 
-/* The records of one launch, watched as on the twin. False: there is more to say than a time. */
+/* The records of one launch, checked as on the twin. False: there are findings beside the time. */
 static bool simulate(EvalRun *run, EmitSimRun *launched)
 {
     TwinObserver observer = eval_observer(run->config);

@@ -122,7 +122,7 @@ static void time_once(Arena *arena, EvalTimer *timer, EvalCraft *candidate, Tens
         verdict->stage = STAGE_DONE;
 }
 
-/* Where values that are not there may decide, what is not done soon is taken to wait for them. */
+/* Where missing values may decide, a run that does not end soon counts as waiting for them. */
 static bool time_soon(Arena *arena, EvalTimer *timer, EvalCraft *candidate, Tensor **indices,
                       Verdict *verdict)
 {

@@ -151,7 +151,7 @@ static bool reads_enough(EvalRun *run, const TwinObserver *observer, const TwinT
                                  "it reads %llu of the %llu bytes of '%s'; the task needs %.0f",
                                  (unsigned long long)of.read, (unsigned long long)of.bytes,
                                  tensors[i].name, run->need[i]);
-        if (run->operands) /* what is wrong with its values is said first */
+        if (run->operands) /* a fault of its values is reported first */
             return true;
         verdict_fail(run->verdict, VERDICT_NOT_COMPUTED, STAGE_RUN, run->unread);
         return false;

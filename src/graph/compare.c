@@ -144,7 +144,7 @@ static void note_bad(Sweep *s, int64_t i, double got, double want, double allowe
     s->r.allowed = allowed;
 }
 
-/* Where the task's own evaluation is far off, a kernel may be as far, both ways of rounding counted. */
+/* Where the task's own evaluation is far off, a kernel may be as far; the larger error of both roundings counts. */
 static double at_element(const CompareSpec *spec, int64_t i, double want)
 {
     if (!spec->own || spec->rule != RULE_ACRAFT || i >= spec->own->count)

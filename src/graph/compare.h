@@ -15,7 +15,7 @@ typedef enum CompareRule {
     RULE_NPUKB,          /* bad when |d| > 1e-3 and |d| > 1e-3 (|want| + 1e-7) */
     RULE_NPUKB_SCALED,   /* |d| <= r max(1, |want|), r by dtype */
     RULE_NPUKB_MATMUL,   /* the same with the constants for matrix products */
-    RULE_NPUKB_FRACTION, /* at most 0.1 % of elements off by more than 1e-3 both ways */
+    RULE_NPUKB_FRACTION, /* at most 0.1 % of elements off by more than 1e-3, absolute and relative */
     RULE_COUNT
 } CompareRule;
 
@@ -28,7 +28,7 @@ enum { COMPARE_OTHERS = 3 };
 typedef struct CompareSpec {
     CompareRule rule;
     int64_t reduction; /* elements summed into one at most */
-    int64_t depth;     /* rounding operators on the longest way from an input */
+    int64_t depth;     /* rounding operators on the longest path from an input */
     double noise;      /* rms error of the graph's own f32 evaluation, when it was measured */
     const Tensor *own; /* that evaluation, where some elements of it are far off; NULL: none */
     /* Rule acraft: other right answers, where a float that is rounded to a whole number lies so near a tie

@@ -2,7 +2,7 @@
  *
  * In: a graph and the tensors of its inputs and parameters. Out: its output tensors. Nodes run in
  * order; neighbouring elementwise nodes of one shape run as a group, so that what flows between
- * them never reaches memory; a value is freed after its last reader.
+ * them is never stored in memory; a value is freed after its last reader.
  */
 #include "graph/eval_int.h"
 

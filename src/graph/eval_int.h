@@ -57,7 +57,7 @@ typedef struct Axis {
     int64_t outer, n, inner;
 } Axis;
 Axis eval_axis(Shape shape, int dim);
-/* Dims first .. last-1 taken together. */
+/* Dims first .. last-1 as one. */
 Axis eval_axes(Shape shape, int first, int last);
 int64_t eval_row_stride(Shape shape, int dim); /* product of the dims after it */
 /* The attribute's dims as flags; absent or empty: all of them. */

@@ -1,5 +1,5 @@
 /* Normalisations. In: x with optional weight and bias; out: x with mean 0 and deviation 1 over the
- * lines its kind names, scaled and shifted (and the statistics, where asked). All in double, mean
+ * lines its kind names, scaled and shifted (and the statistics, where they are results). All in double, mean
  * first, squares about it second; where f32 is not held wide, elements are measured from the mean
  * as f32 holds it, as PyTorch's are: what elements close to it lose by that is the task's own. */
 #include "graph/eval_int.h"

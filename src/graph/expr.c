@@ -1,4 +1,4 @@
-/* Numbers scalar expressions and rewrites them on the way in (expr.h says which rewrites). */
+/* Numbers scalar expressions and rewrites them as they are added (expr.h says which rewrites). */
 #include "graph/expr.h"
 
 #include <string.h>

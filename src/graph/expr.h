@@ -6,7 +6,7 @@
  * when their numbers are equal. Numbers of sums and products over many elements stand for the
  * terms by a 128-bit digest that does not depend on their order, as PyTorch promises none.
  *
- * Rewriting on the way in. Exact in floating point: commutative operands are ordered; x - y is
+ * Rewriting when an expression is added. Exact in floating point: commutative operands are ordered; x - y is
  * x + -y; x + x is x * 2; x * -1 is -x; x ** 2 and square are x * x; x ** 0.5 is sqrt, as PyTorch
  * computes it; reciprocal is 1 / x; clamp is the minimum of the maximum, maximum with 0 is relu;
  * where of a constant is the branch; casts that change nothing go; half arithmetic is that of
@@ -35,7 +35,7 @@ typedef struct Expr {
     uint32_t arg[4];
 } Expr;
 
-/* A digest of terms under way. */
+/* A digest of terms while it is computed. */
 typedef struct ExprSum {
     uint64_t lane[2];
     int64_t count;

@@ -60,7 +60,7 @@ static void add_wanted(const Graph *g, ValueId id, const uint8_t *fixed, uint8_t
         wanted[id] = 1;
 }
 
-/* The last fixed values on each way: those read by a node that is not fixed, and outputs. */
+/* The last fixed values on each path: those read by a node that is not fixed, and outputs. */
 static Ids find_wanted(Arena *arena, const Graph *g, const uint8_t *fixed)
 {
     uint8_t *wanted = arena_alloc(arena, g->values.len + 1);

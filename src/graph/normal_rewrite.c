@@ -410,7 +410,7 @@ static bool carried_elsewhere(const Normal *n, const Equation *eq, const ValueId
     return false;
 }
 
-/* Dims of 1 that only follow another operand's dim are taken out of the operand. */
+/* Dims of 1 that only follow another operand's dim are removed from the operand. */
 static void drop_ones(Normal *n, Equation *eq, ValueId *in, uint32_t operand)
 {
     Shape from = info(n, in[operand])->shape, to = {0};

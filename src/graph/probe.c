@@ -1,4 +1,4 @@
-/* Looks for trivial answers and for parts of a task its inputs never reach (contract in the
+/* Looks for trivial answers and for parts of a task that its inputs never execute (contract in the
  * header). In: a graph, a tolerance; out: flags, and the law to draw inputs with. */
 #include "graph/probe.h"
 #include "graph/eval_int.h"
@@ -171,7 +171,7 @@ static unsigned trivial_flags(const Trial *t, const Trial *other)
     return elements > 0 ? all : 0;
 }
 
-/* --- parts that are never reached --------------------------------------------------------- */
+/* --- parts that are never executed -------------------------------------------------------- */
 
 static bool all_equal_to(const Tensor *t, double value)
 {
@@ -251,7 +251,7 @@ static bool unary_cases(const Node *node, Cases *c)
     }
 }
 
-/* A bound next to 0 guards a division or a logarithm; it is not meant to be reached. */
+/* A bound next to 0 guards a division or a logarithm; no value should be as small. */
 static bool guards(double bound) { return bound != 0 && fabs(bound) < 1e-4; }
 
 static bool cases_missing(const Tensor *x, Cases c)

@@ -8,7 +8,7 @@
 
 /* Outcomes of an operator: bits 0 to 7; of an expression that is an extent: bits 8 on. */
 enum { FIRST = 1, SECOND = 2, EQUAL = 4, LESS = 4, NOT_LESS = 8, EXTENT = 8 };
-/* Of a product whether it is zero: asked for by searches alone, a first index is zero at every size. */
+/* Of a product whether it is zero: for searches alone, a first index is zero at every size. */
 enum { ZERO_PRODUCT = 16, PRODUCT = 32, PRODUCTS = ZERO_PRODUCT | PRODUCT };
 enum { NONE = 1, ONE = 2, MORE = 4, PART = 8, WHOLE = 16, TAKEN = 32, NOT_TAKEN = 64 };
 static const uint64_t most_steps = UINT64_C(1) << 24;
@@ -291,7 +291,7 @@ static uint8_t stmt_seen(IrDecisions *const *seen, uint32_t n, IrStmtId launch, 
     return bits;
 }
 
-/* Whether its outcome says which of two ways is gone. */
+/* Whether its outcome decides between two branches. */
 static bool is_branch(const IrExpr *e)
 {
     return e->op == IR_E_SELECT || (e->op >= IR_E_EQ && e->op <= IR_E_GE);

@@ -1,4 +1,4 @@
-/* What the sizes decide on a program's way, as a set that two sizes can be compared by.
+/* The decisions that a program takes at given sizes, as a set that can be compared for two sizes.
  *
  *     IrDecisions *small, *full;
  *     ir_decide(arena, p, chip, &small_shapes, seed, &small, &diag);
@@ -37,7 +37,7 @@ typedef struct IrGap {
 /* Those of `one` of which none of `seen` had both outcomes; at most so many. */
 uint32_t ir_decided_gaps(const IrProgram *p, const IrDecisions *one, IrDecisions *const *seen,
                          uint32_t n, IrGap *gaps, uint32_t most);
-/* The same operator in another walk; 0: it was not reached there, or both were equal. */
+/* The same operator in another walk; 0: it was not executed there, or both were equal. */
 double ir_decided_gap(const IrDecisions *one, const IrGap *of);
 
 #endif

@@ -1,4 +1,4 @@
-/* Small counterexamples. In: a program with watched obligations. Out: errors with the sizes that
+/* Small counterexamples. In: a program with obligations that are not proved. Out: errors with the sizes that
  * break them. Sizes come from a fixed list (ends of the range, around powers of two, around the
  * program's own constants and core counts), combined so that every pair of neighbours in the
  * list meets; the small ones first. */
@@ -238,7 +238,7 @@ static void put_sizes(const Hunt *h, const int64_t *dims, Buf *out)
 
 static bool same_place(Span a, Span b) { return a.line == b.line && a.col == b.col; }
 
-/* A watched obligation of that rule and place is refused now; one nobody watched is new. */
+/* An unproved obligation of that rule and place is refused now; without one, a new one is added. */
 static bool update_report(Hunt *h, const IrFault *f, const char *text)
 {
     bool ruled = f->kind < (IrFaultKind)IR_PROOF_COUNT;

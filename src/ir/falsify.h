@@ -4,14 +4,14 @@
  *
  *     with rows = 33, cols = 7: element y[32, 0] is never written
  *
- * Finding nothing proves nothing; what was watched stays watched. */
+ * Finding nothing proves nothing: the obligation stays one of run time. */
 #ifndef IR_FALSIFY_H
 #define IR_FALSIFY_H
 
 #include "ir/prove.h"
 
-/* After ir_prove, on a verified program. Tries only when something is watched, or
- * when cores may meet in a workspace or a tensor updated in place. Turns what it found from watched to refused in `report`. True when it found nothing. */
+/* After ir_prove, on a verified program. Tries only when something is left to run time, or
+ * when cores may meet in a workspace or a tensor updated in place. What it found is refused in `report`. True when it found nothing. */
 bool ir_falsify(Arena *arena, IrProgram *p, const NpuChip *chip, IrReport *report, Diag *diag);
 
 #endif

@@ -39,11 +39,11 @@ typedef struct Prover {
     Arena *arena;
     IrExprId *alias;    /* per variable: the expression it always equals, or 0 */
     bool *named;        /* per variable: some expression of the program names it */
-    IrExprId num_cores; /* of the launch under way; 0: unknown */
+    IrExprId num_cores; /* of the current launch; 0: unknown */
     VEC(PolyAtom) atoms;
     VEC(Poly) defs;  /* facts that define atoms; always true */
     VEC(Poly) facts; /* facts of the place; pushed and popped by the walk */
-    uint32_t steps;  /* left for the proof under way */
+    uint32_t steps;  /* left for the current proof */
 } Prover;
 
 Prover *prover_new(Arena *arena, const IrProgram *p, const NpuChip *chip);
@@ -64,7 +64,7 @@ void prover_assume(Prover *pr, Poly nonnegative);
 void prover_assume_cond(Prover *pr, IrExprId cond, bool holds);
 /* The variable gets another value: what was assumed of the old one no longer holds. */
 void prover_forget(Prover *pr, IrVarId var);
-/* The variable grows by `more`: what was assumed of the old value is said of the new one. */
+/* The variable grows by `more`: the assumptions on the old value become assumptions on the new one. */
 void prover_shift(Prover *pr, IrExprId named, Poly more);
 /* An upper bound of the polynomial by the ranges of its atoms; INT64_MAX: none. */
 int64_t poly_most(const Prover *pr, const Poly *p);

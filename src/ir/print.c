@@ -1,6 +1,6 @@
 /* The text form of tile IR, written. In: a program. Out: text that ir_parse reads back to the
  * same program. One statement a line, two blanks a level; a view or access axis is
- * `start:+size`, a single index stands alone. A variable whose name is taken already gets 'k. */
+ * `start:+size`, a single index stands alone. A variable whose name is in use already gets 'k. */
 #include "ir/ir_int.h"
 
 #include "base/map.h"

@@ -1,5 +1,5 @@
 /* Rules that hold at one statement: accesses inside tensors, views inside buffers, equal
- * sizes, alignment, positive steps, sync_all reached by all. In: the walk. Out: obligations. */
+ * sizes, alignment, positive steps, sync_all executed by all. In: the walk. Out: obligations. */
 #include "ir/prove_int.h"
 
 enum { SEEN_NONE = UINT32_MAX, SEEN_SEVERAL = UINT32_MAX - 1 };
@@ -37,7 +37,7 @@ static bool is_between(const ProofWalk *w, const IrExpr *e)
     return apart || (prove_nonneg(w->pr, a) && prove_nonneg(w->pr, b));
 }
 
-/* Some sum or product on the way to the value may leave 64 bits: then nothing is known of it. */
+/* Some sum or product that the value is made of may leave 64 bits: then nothing is known of it. */
 static bool may_overflow(const ProofWalk *w, IrExprId id)
 {
     const IrExpr *e = &w->p->exprs.at[id];

@@ -1,6 +1,6 @@
 /* Channels between the two roles of a kernel: nobody waits for ever. Proved where both roles touch
  * the channels in lockstep: the k-th send or receive of one meets the opposite on the same channel
- * in the other, under the same loops and no condition. Anything else is watched. */
+ * in the other, under the same loops and no condition. Anything else is checked at run time. */
 #include "ir/prove_int.h"
 
 enum { MAX_OPS = 64, MAX_LOOPS = 16 };

@@ -218,7 +218,7 @@ static void trace_step(Cover *c, Site *site, const IrStmt *s, uint32_t rank)
     }
 }
 
-/* Is the variable bound by a loop on the way to the site? */
+/* Is the variable bound by a loop around the site? */
 static bool bound_on_path(const Cover *c, const Site *site, IrVarId var)
 {
     for (uint32_t i = 0; i < site->path_len; i++) {

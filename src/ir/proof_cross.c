@@ -16,7 +16,7 @@
  *
  * Proved where in each phase
  * the tensor is only read, or only added to, or touched by one core, or touched by every core at
- * the same place of its own piece or anywhere inside its own share; else it is watched, since orders between cores are only seen
+ * the same place of its own piece or anywhere inside its own share; else it is checked at run time, since orders between cores are only seen
  * when the kernel runs. */
 #include "ir/prove_int.h"
 

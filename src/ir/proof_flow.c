@@ -1,6 +1,6 @@
 /* The walk that rules with a state share: forward through a kernel, what is known copied where paths
  * part and put together where they meet. In: a rule's state and its hooks. Out: the state at the
- * end; the hooks add obligations on the way. */
+ * end; the hooks add obligations. */
 #include "ir/prove_int.h"
 
 #include <string.h>

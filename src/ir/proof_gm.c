@@ -20,7 +20,7 @@ typedef struct Region {
 typedef struct Known {
     Region region[MAX_REGIONS];
     uint32_t len;
-    bool watched; /* undefined at birth, on some path */
+    bool watched; /* on some path it is read before it is written */
     bool full;    /* all of it is written before the launch, on every path */
     bool ever;    /* part of it is written before, on every path */
 } Known;

@@ -126,7 +126,7 @@ void proof_enter_share(ProofWalk *w, const IrStmt *share)
     prover_assume(w->pr, poly_sub(poly_sub(all, start), size));
 }
 
-/* The conditions of the host on the way to the kernel's only launch. False: not in here. */
+/* The conditions of the host on the path to the kernel's only launch. False: not in here. */
 static bool assume_path(ProofWalk *w, const IrBlock *block)
 {
     for (uint32_t i = 0; i < block->len; i++) {

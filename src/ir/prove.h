@@ -1,5 +1,5 @@
 /* The checker: what is proved of a program over all shapes in its stated ranges. Each rule of
- * proof.def gives obligations; an obligation is proved, watched (not proved: a warning, and
+ * proof.def gives obligations; an obligation is proved, checked at run time (a warning, and
  * whoever runs the kernel looks at it) or refused (it fails for every shape: an error). */
 #ifndef IR_PROVE_H
 #define IR_PROVE_H
@@ -36,7 +36,7 @@ typedef struct IrReport {
     int64_t ub_peak, ub_size; /* bytes, the largest over kernels and choices */
 } IrReport;
 
-/* Annotates and proves. Adds a warning for each watched, an error for each refused obligation.
+/* Annotates and proves. Adds a warning for each obligation left to run time, an error for each refused one.
  * True when none was refused. */
 bool ir_prove(Arena *arena, IrProgram *p, const NpuChip *chip, IrReport *report, Diag *diag);
 

@@ -63,7 +63,7 @@ struct ProofFlow {
     ProofWalk *w;
     void *state; /* what is known at this place */
     size_t bytes;
-    bool silent;                                       /* only the state at the end is asked for */
+    bool silent;                                       /* only the state at the end is needed */
     void (*step)(ProofFlow *f, const IrStmt *s);       /* a statement without blocks of its own */
     void (*forget)(void *flow, IrVarId var);           /* the scalar gets another value */
     void (*begin_loop)(ProofFlow *f, const IrStmt *s); /* before its first turn; NULL: nothing */

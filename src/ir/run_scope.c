@@ -1,5 +1,5 @@
 /* Scalars of a run: faults, limits, and the value of an expression where it stands. In: a scope
- * and an expression. Out: its value, or a fault at the statement under way. */
+ * and an expression. Out: its value, or a fault at the current statement. */
 #include "ir/run_int.h"
 
 #include "base/meter.h"

@@ -2,7 +2,7 @@
  *
  *     suite, answers or generator ─▶ items ─minus what the store has─▶ pool ─▶ store ─▶ table
  *
- * The run is found again by what was asked (suite, generator, settings), so that the same command
+ * The run is found again by its suite, generator and settings, so that the same command
  * after any interruption does what is left. The parent alone touches the store; it does nothing
  * else, so that a candidate can take down only its worker. */
 #ifndef LOOP_BENCH_H
@@ -46,7 +46,7 @@ typedef struct BenchSpec {
 
 typedef struct BenchDone {
     int64_t run;
-    uint32_t all;      /* samples asked for */
+    uint32_t all;      /* requested samples */
     uint32_t kept;     /* that the store had already */
     uint32_t judged;   /* now */
     uint32_t missing;  /* tasks and samples without an answer: failures, stored as no-answer */

@@ -135,7 +135,7 @@ static BenchAnswer answer_at(Here here)
 
 /* ---- NPUKernelBench ---- */
 
-/* What the model said after its thoughts, in the log of one sample. */
+/* The model's answer after its reasoning, in the log of one sample. */
 static bool add_generated(Finder *f, Here here)
 {
     Str text;
@@ -288,7 +288,7 @@ static int by_task_sample_path(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-/* Answers without a number, or with one that is taken, get the next free one. */
+/* Answers without a number, or with one in use, get the next free one. */
 static void number_samples(BenchAnswers *found)
 {
     if (found->at.len)

@@ -1,4 +1,4 @@
-/* The cases of a task. In: what was asked for, and the cases its suite lists. Out: graphs at the
+/* The cases of a task. In: the options, and the cases its suite lists. Out: graphs at the
  * sizes of each. */
 #include "loop/bench_judge_int.h"
 

@@ -29,7 +29,7 @@ StoreAttempt bench_empty_attempt(const Bench *b, const BenchItem *item);
 /* bench_missing.c: where attempts come from that nobody made. */
 #define MISSING_ORIGIN "no answer given"
 bool bench_missing_drop(Bench *b, Diag *diag);
-/* Stores what was asked for and not answered as failures. */
+/* Stores requests without an answer as failures. */
 bool bench_missing_put(Bench *b, Diag *diag);
 
 /* bench_work.c: PoolSpec.work. The request is the number of an item; the reply a JSON list with

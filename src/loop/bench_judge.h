@@ -58,7 +58,7 @@ typedef struct JudgedCase {
     uint64_t seed;
     const char *shapes; /* "f32[16,1000], f32[16]" */
     Verdict verdict;
-    Str trace;      /* Chrome's format, cut to what is worth keeping; empty: none */
+    Str trace;      /* Chrome's format, its first instructions; empty: none */
     bool no_values; /* nothing was compared, and nothing had to be */
 } JudgedCase;
 
@@ -74,7 +74,7 @@ typedef struct Judged {
     VerdictAnswer compiled, correct; /* correct: the values of every case */
     uint32_t hazards;
     double predicted_us, bound_us, baseline_us, unfused_us; /* NaN: not known */
-    const char *log; /* what checkers and compilers said, then every verdict in words */
+    const char *log; /* the messages of checkers and compilers, then every verdict in words */
 } Judged;
 
 /* True when every case is ok. */

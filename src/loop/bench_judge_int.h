@@ -51,7 +51,7 @@ void case_forget(JudgeCache *cache, const CaseReady *ready);
 const Strew *case_strew_known(const JudgeCache *cache, const JudgeTask *task);
 void case_strew_keep(JudgeCache *cache, const JudgeTask *task, const Strew *strew);
 
-/* A candidate on its way through the cases. */
+/* A candidate while its cases are judged. */
 typedef struct Judging {
     Arena *arena;
     const JudgeSpec *spec;

@@ -7,7 +7,7 @@
 typedef struct Talker {
     const BenchSpec *spec;
     const JudgeTask *task;
-    Judged *now; /* of the turn under way */
+    Judged *now; /* of the current turn */
     Buf *reply;
     uint32_t turns;
 } Talker;

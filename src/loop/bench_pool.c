@@ -239,7 +239,7 @@ static bool whole(const Worker *w)
     return w->in.len - sizeof len >= len;
 }
 
-/* True when the worker's request has ended, one way or the other. */
+/* True when the worker's request has ended, with an answer or without. */
 static bool read_some(Pool *pool, Worker *w, PoolReply *reply)
 {
     char bytes[65536];

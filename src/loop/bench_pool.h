@@ -42,12 +42,12 @@ typedef struct PoolReply {
 } PoolReply;
 
 Pool *pool_open(const PoolSpec *spec);
-void pool_close(Pool *pool); /* kills what is under way */
+void pool_close(Pool *pool); /* kills the workers that still run */
 uint32_t pool_jobs(const Pool *pool);
 uint32_t pool_busy(const Pool *pool);
 /* Only while fewer than `jobs` are busy. False: no process could be started. */
 bool pool_send(Pool *pool, uint64_t id, Str request);
-/* False: nothing ended within `seconds`, or nothing is under way. A descriptor `wake` that becomes
+/* False: nothing ended within `seconds`, or nothing runs. A descriptor `wake` that becomes
  * readable ends the wait too; -1: none. */
 bool pool_next(Pool *pool, double seconds, int wake, PoolReply *reply);
 

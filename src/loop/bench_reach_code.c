@@ -36,8 +36,8 @@ typedef struct Search {
     VEC(const TorchSet *) bases; /* sizes of the cases that were judged */
     VEC(struct TwinSeen *) seen; /* where the code went in them */
     VEC(int64_t) bytes;          /* of these cases */
-    VEC(const TorchSet *) tried; /* sizes that were asked for before */
-    VEC(uint64_t) handled;       /* comparisons that asked for sizes in this turn */
+    VEC(const TorchSet *) tried; /* sizes that were tried before */
+    VEC(uint64_t) handled;       /* comparisons that chose sizes in this turn */
     VEC(Wish) wishes;            /* of this turn */
     bool large;                  /* comparisons are sought from the largest case */
     uint32_t knobs;

@@ -93,7 +93,7 @@ static void fail(CaseReady *r, VerdictStatus status, const Diag *said, const cha
     r->failed = said && said->items.len ? said->items.at[0].text : otherwise;
 }
 
-/* A clone's task says itself how it is compared; the rule that was asked for stands otherwise. */
+/* A clone's task says itself how it is compared; otherwise the requested rule holds. */
 static CompareRule rule_of(Arena *arena, const JudgeSpec *spec, const char *path,
                            const Graph *graph, CompareSpec *own)
 {

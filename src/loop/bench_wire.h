@@ -1,4 +1,4 @@
-/* What a worker found, on its way to the store: JSON over the worker's pipe.
+/* A worker's result as it is sent to the store: JSON over the worker's pipe.
  *
  *     worker: Judged ─wire_judged─▶ text      parent: text ─wire_attempt─▶ StoreAttempt, blobs */
 #ifndef LOOP_BENCH_WIRE_H

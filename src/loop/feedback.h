@@ -7,7 +7,7 @@
 
 typedef struct Feedback {
     const Verdict *verdict;         /* of the worst case */
-    const Diag *diag;               /* what checkers and compilers said; NULL: nothing */
+    const Diag *diag;               /* the messages of checkers and compilers; NULL: none */
     const EvalCandidate *candidate; /* for its source lines; NULL: none */
     bool cut;                       /* the answer broke off in the middle */
 } Feedback;

@@ -22,7 +22,8 @@ typedef struct MakeSpec {
     uint32_t fuzz; /* how many odd-sized cases to draw */
     bool medium;   /* judge values at the medium size, too */
     bool full;     /* tune, and time the task's own size without values */
-    bool branches; /* judge values at the task's own size, and wherever a branch was not taken */
+    bool
+        branches; /* judge values at the task's own size, and at sizes that execute the branches left out */
     EvalEngine engine;
     DType float_type;          /* of tensors whose file names no dtype */
     MakeRanges ranges;         /* of the file's integers */
@@ -53,7 +54,7 @@ typedef struct MakeSpec {
 typedef struct MakeBranch {
     uint32_t line;    /* of the Craft program */
     const char *text; /* "softmax_rows[min(n0, chip.cores)](x, y)" */
-    bool own;         /* taken at the task's own sizes */
+    bool own;         /* executed at the task's own sizes */
     bool ran;         /* a case with values took it */
 } MakeBranch;
 

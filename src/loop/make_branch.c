@@ -51,7 +51,7 @@ static Str line_of(Str text, uint32_t number)
     return str_trim(line);
 }
 
-/* A launch that stands in several ways through the host function is one branch. */
+/* A launch that several paths through the host function share is one branch. */
 static MakeBranch *find_branch(MakeResult *result, Str text)
 {
     for (uint32_t i = 0; i < result->branches.len; i++)

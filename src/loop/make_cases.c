@@ -28,7 +28,7 @@ static bool is_half(const Graph *g)
     return false;
 }
 
-/* The cases that are asked for, over the pool of processes. */
+/* Judges the requested cases on the pool of processes. */
 typedef struct Listed {
     Arena *arena;
     const MakeJob *job;

@@ -34,7 +34,7 @@ typedef struct MakeAnswer {
 
 typedef struct MakeJob {
     const MakeSpec *spec;
-    TorchCases cases; /* listed beside the model file; the first is taken */
+    TorchCases cases; /* listed beside the model file; the first is used */
     MakeResult *result;
     bool rounds; /* f16 and bf16 are rounded at every step */
     bool tunes;  /* the shipped program may still change */
@@ -49,7 +49,7 @@ bool make_answer_take(Arena *arena, Str text, MakeAnswer *answer);
 void make_answer_lost(Arena *arena, const char *task, const char *kase, const char *died,
                       MakeAnswer *answer);
 
-/* make_shipped.c: the shipped program, asked about sizes. */
+/* make_shipped.c: which sizes the shipped program accepts. */
 typedef struct MakeShipped {
     const IrProgram *ir;
     const Plan *plan; /* as it was planned, at the task's own sizes */

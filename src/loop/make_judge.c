@@ -11,7 +11,7 @@ enum { FULL_SECONDS = 600 };
 /* From this draw on one size after the other is 1, as long as there are sizes. */
 enum { FIRST_SINGLE = 8 };
 
-/* A case on its way: where it is read to, what is still missing. */
+/* A case while it is read: what is known, what is still missing. */
 typedef struct Reading {
     Arena *arena;
     const MakeJob *job;

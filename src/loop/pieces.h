@@ -15,7 +15,7 @@
 typedef struct Pieces {
     uint32_t count;
     uint32_t jobs; /* processes; 0 and 1: this one */
-    /* Whether a piece is still wanted, asked when it is about to begin; they begin in order. */
+    /* Whether a piece is still needed; called just before it begins. They begin in order. */
     bool (*wanted)(void *context, uint32_t piece);
     void (*work)(void *context, uint32_t piece, Buf *answer);
     /* died: the worker did, there is no answer, and this says how; else NULL. */

@@ -4,7 +4,7 @@
  *        ▲                                                    │
  *        └────────────── what is wrong, in words ◀────────────┘
  *
- * Several conversations run at once, in step: all open ones are asked together. */
+ * Several conversations run at once, in step: the requests of all open ones are sent together. */
 #ifndef LOOP_REPAIR_H
 #define LOOP_REPAIR_H
 
@@ -47,7 +47,7 @@ typedef struct RepairResult {
 typedef struct RepairSpec {
     const Generator *generator;
     uint32_t turns; /* repairs after the first answer */
-    /* Judges a candidate of job `index` on all its cases. Fills the verdict and what was said. */
+    /* Judges a candidate of job `index` on all its cases. Fills the verdict and the messages. */
     void (*judge)(void *context, uint32_t index, const EvalCandidate *candidate, Arena *arena,
                   Verdict *verdict, Diag *diag);
     /* As each turn ends, to store it; NULL: nobody. */
@@ -56,7 +56,7 @@ typedef struct RepairSpec {
     void *context;
 } RepairSpec;
 
-/* False when asking on is useless (said in `diag`); results hold what was reached. */
+/* False when further requests are useless (`diag` says why); results hold what there is until then. */
 bool repair_run(Arena *arena, const RepairSpec *spec, const RepairJob *jobs, uint32_t count,
                 RepairResult *results, Diag *diag);
 

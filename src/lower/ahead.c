@@ -447,7 +447,7 @@ static void hoist(Lower *l, AscBlock *block)
 }
 
 /* requires: Process and its stages, slots taken in the stage that loads.
- * keeps: the order of turns; each slot is still taken, handed over and freed once a turn. */
+ * keeps: the order of turns; each slot is still allocated, handed over and freed once a turn. */
 void lower_ahead(Lower *l)
 {
     for (uint32_t i = 0; i < l->out->kernels.len; i++) {

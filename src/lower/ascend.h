@@ -3,7 +3,7 @@
  *
  *     AscProgram                     one operator, one dtype variant
  *       tiling     fields of the tiling struct
- *       paths[]    one per way through the host function: key, launches in order
+ *       paths[]    one per path through the host function: key, launches in order
  *       kernels[]  one class each
  *         buffers[]    members: TQue, TQueBind, TBuf
  *         locals[]     tensors in UB: a slot of a queue, or (a part of) a TBuf
@@ -192,7 +192,7 @@ typedef struct AscStmt {
 
 typedef enum AscStorage { ASC_QUE_IN, ASC_QUE_OUT, ASC_QUE_BIND, ASC_TBUF } AscStorage;
 
-/* Whether two slots are filled before one is taken: no; by a loop; by a loop for the loop around it. */
+/* Whether two slots are filled before one is read: no; by a loop; by a loop for the loop around it. */
 typedef enum AscAhead { ASC_AHEAD_NO, ASC_AHEAD_TURN, ASC_AHEAD_NEST } AscAhead;
 
 typedef struct AscBuffer {
@@ -244,7 +244,7 @@ typedef struct AscKernel {
     bool launched, uses_sync, uses_select;
 } AscKernel;
 
-/* A field is filled when a launch is reached; launches of different paths share fields. */
+/* A field is filled when a launch is executed; launches of different paths share fields. */
 typedef struct AscFill {
     IrStmtId launch; /* 0: known from the start (a dim) */
     IrExprId value;

@@ -7,7 +7,7 @@
  * (asc-devkit docs, bank conflicts of 2201) */
 #include "lower/lower_int.h"
 
-enum { LINE = 512, GAP = 256, FEW = 4 /* calls that are not worth it */, SMALL = 1024 };
+enum { LINE = 512, GAP = 256, FEW = 4 /* calls that gain nothing */, SMALL = 1024 };
 
 typedef enum Side { SIDE_ANY, SIDE_EVEN, SIDE_ODD } Side;
 

@@ -1,5 +1,5 @@
 /* Pass 3, compute. In: kernels with placed buffers. Out: Process and one function per stage, with
- * every slot taken and handed over where its episode says, and every tile operation as calls.
+ * every slot allocated and handed over where its episode says, and every tile operation as calls.
  *
  * What synchronises what (2201; facts from asc-devkit 同步控制/核内同步/关键特性说明.md): the queue
  * hands over between MTE2, V and MTE3; the device compiler orders S against all and V against V;
@@ -441,8 +441,8 @@ static bool takes_all_cores(const Lower *l, uint32_t kernel)
     return true;
 }
 
-/* A grid that several launches share has a SyncAll between them that all its cores reach; one
- * inside a kernel would be reached by that kernel's cores only. */
+/* A grid that several launches share has a SyncAll between them that all its cores execute; one
+ * inside a kernel would be executed by that kernel's cores only. */
 static void check_sync(Lower *l)
 {
     for (uint32_t i = 0; i < l->out->kernels.len; i++) {
@@ -458,7 +458,7 @@ static void check_sync(Lower *l)
 
 /* requires: every touched buffer has a local; episodes of a queue buffer are in load, vector,
  *           store order.
- * keeps: each Alloc is followed on every way by one Free; hand-overs pair up in one block. */
+ * keeps: each Alloc is followed on every path by one Free; hand-overs pair up in one block. */
 bool lower_compute(Lower *l)
 {
     for (uint32_t i = 0; i < l->out->kernels.len; i++)

@@ -203,7 +203,7 @@ static void put_load2d(Lower *l, const IrStmt *s, AscRef dst)
     ls_close(l, &body, owner, false);
 }
 
-/* L0B from bytes: squares of 32 x 32 are transposed on the way. */
+/* L0B from bytes: squares of 32 x 32 are transposed by the copy. */
 static void put_squares(Lower *l, const IrStmt *s, AscRef dst)
 {
     enum { SIDE = 32 };
@@ -253,7 +253,7 @@ void cube_load_l0(Lower *l, const IrStmt *s)
 /* The load whose tile an mmad takes: the last one before it. A tile of L0 may be loaded with other sizes elsewhere. */
 typedef struct Loaded {
     const IrStmt *load;
-    bool found; /* the mmad itself was reached */
+    bool found; /* the mmad itself was found */
 } Loaded;
 
 static bool same_place(Span a, Span b) { return a.line == b.line && a.col == b.col; }

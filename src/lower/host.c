@@ -1,5 +1,5 @@
 /* Pass 1, host. In: the host function. Out: fields of the tiling struct, one path with a tiling
- * key for each way through the function, and what each launch hands to its kernel.
+ * key for each path through the function, and what each launch hands to its kernel.
  *
  * The host function itself stays tile IR: an emitter prints or runs its statements, and at each
  * launch fills the fields named here. */

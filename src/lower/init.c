@@ -331,7 +331,7 @@ static uint32_t shared_tbuf(const Lower *l, const Span2 *at, uint32_t buffer)
     return UINT32_MAX;
 }
 
-/* Only what goes through a queue can be under way twice. */
+/* Only what goes through a queue can be double-buffered. */
 static void warn_of_depth(Lower *l, const IrBuffer *b, const Placed *p)
 {
     if (!b->depth || lx_most(l, b->depth) < 2)

@@ -113,7 +113,7 @@ void cube_load_gm(Lower *l, const IrStmt *s, const AscCopy *c);
 void cube_load_l0(Lower *l, const IrStmt *s);
 void cube_mmad(Lower *l, const IrStmt *s);
 void cube_store(Lower *l, const IrStmt *s, const AscCopy *c);
-/* Does the first mmad of a run of loops start from zero? `loops`: those entered on the way. */
+/* Does the first mmad of a run of loops start from zero? `loops`: those around it. */
 bool cube_starts(Lower *l, const IrStmt *mmad, const IrAxis *const *loops, uint32_t count);
 
 /* The passes; contracts above their bodies. */

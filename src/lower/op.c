@@ -1,5 +1,5 @@
 /* One tile operation becomes calls. In: an operation of the IR on views. Out: calls on runs of
- * contiguous elements; a 2-D operation is one run when its rows lie the same way in all operands,
+ * contiguous elements; a 2-D operation is one run when its rows have the same layout in all operands,
  * else a loop over rows. The families are in op_*.c. */
 #include "lower/lower_int.h"
 

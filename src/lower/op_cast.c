@@ -12,7 +12,7 @@ static enum NpuRound legal_round(DType src, DType dst, enum NpuRound round)
     return npu_cast_ok(src, dst, NPU_ROUND_NONE) ? NPU_ROUND_NONE : NPU_ROUND_RINT;
 }
 
-/* The next type on the way; i32 to f16 scales by a register, so it is not used. */
+/* The next type of the conversion; i32 to f16 scales by a register, so it is not used. */
 static DType next_type(DType src, DType dst)
 {
     bool direct = npu_cast_ok(src, dst, NPU_ROUND_NONE) || npu_cast_ok(src, dst, NPU_ROUND_RINT);
@@ -31,7 +31,7 @@ static DType next_type(DType src, DType dst)
     }
 }
 
-/* f32 on the way to 8 bits is made an integer first: f16 would round it once more. */
+/* f32 that becomes 8 bits is made an integer first: f16 would round it once more. */
 static AscRef to_integer(Lower *l, AscRef src, enum NpuRound round, Run run)
 {
     AscRef whole = scratch_take(l, DT_F32, run.room);

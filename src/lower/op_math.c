@@ -1,6 +1,6 @@
 /* Functions the vector unit has no instruction for, on f32. In: runs of f32. Out: basic calls and
  * scratch. dst may be the source. Errors against the exact value, in f32 and away from the
- * poles: a few units in the last place of max(|result|, 1) unless said otherwise. */
+ * poles: a few units in the last place of max(|result|, 1) unless a comment says otherwise. */
 #include "lower/lower_int.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Where workspaces lie. In: a way through the host function with its launches. Out: for each workspace an
+/* Where workspaces lie. In: a path through the host function with its launches. Out: for each workspace an
  * offset, so that two of them share memory where no launch needs both: between the last launch that touches
  * the one and the first that touches the other stands a SyncAll.
  *

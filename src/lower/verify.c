@@ -47,7 +47,7 @@ static void check_call(const Verify *v, const AscStmt *s)
         panic("lower: %s needs a count or a repeat", row->name);
 }
 
-/* Slots taken minus slots given back, along one block; branches agree. */
+/* Slots allocated minus slots freed, along one block; branches agree. */
 static int check_block(const Verify *v, const AscBlock *block, uint32_t local);
 
 static AscAhead ahead_of(const Verify *v, uint32_t local)

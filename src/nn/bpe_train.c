@@ -113,7 +113,7 @@ static Str join_tokens(Bpe *bpe, uint32_t left, uint32_t right)
     return (Str){out, a.len + b.len};
 }
 
-/* Two ways of merging may spell the same bytes; a token has one id. */
+/* Two merges may give the same bytes; a token has one id. */
 static void merge_pair(Training *t, TrainPair pair, Map *spelt)
 {
     Bpe *bpe = t->bpe;

@@ -56,7 +56,7 @@ typedef struct RowReader {
     bool has_end;
 } RowReader;
 
-/* A string, or a list of chat messages whose contents are taken one after the other. */
+/* A string, or a list of chat messages whose contents are joined in order. */
 static bool add_text(RowReader *r, const json_t *value, uint32_t mask)
 {
     Arena scratch = {0};

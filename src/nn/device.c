@@ -1,4 +1,4 @@
-/* The CPU as a device, and the way to the CUDA library. */
+/* The CPU as a device, and how the CUDA library is loaded. */
 #include "nn/trainer.h"
 
 #include <dlfcn.h>

@@ -18,7 +18,7 @@ struct NnPool {
     pthread_cond_t wake;
     atomic_uint generation; /* of the loop in progress */
     atomic_uint busy;       /* workers that have not finished it */
-    atomic_uint next;       /* first index nobody has taken */
+    atomic_uint next;       /* first index that no thread has started */
     atomic_bool stop;
     uint32_t count, grain;
     NnRange *range;

@@ -192,7 +192,7 @@ typedef struct CacheJob {
     uint32_t layer;
 } CacheJob;
 
-/* One head of one row. Positions are taken in blocks: their scores, then their values, with the sums
+/* One head of one row. Positions are processed in blocks: their scores, then their values, with the sums
  * so far scaled whenever a block brings a larger score. */
 ATTR_CLONES static void attend_cached(const NnSession *s, uint32_t layer, uint32_t row, uint32_t h)
 {

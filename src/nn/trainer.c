@@ -23,7 +23,7 @@ typedef struct Run {
     NnModel *model;
     void *device;
     uint64_t step;             /* done so far */
-    float *scratch;            /* a block, on its way to or from the device */
+    float *scratch;            /* a block that is copied to or from the device */
     int32_t *tokens, *targets; /* [batch, seq] */
     Windows windows, held_out; /* of the data */
     FILE *curve;

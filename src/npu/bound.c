@@ -1,4 +1,4 @@
-/* The bound: what no kernel can beat on a chip; and the reach: what none can beat in the cycle model.
+/* The bound: what no kernel can beat on a chip; and the attainable time: what none can beat in the cycle model.
  * In: what a task cannot do without. Out: microseconds.
  *
  * Inputs come from GM at its peak. Stores end in L2, at its rate; what L2 cannot hold of all that
@@ -37,7 +37,7 @@ NpuBound npu_bound(const NpuChip *chip, const NpuWork *w)
     return bound;
 }
 
-/* ---- the reach ---- */
+/* ---- the attainable time ---- */
 
 static double model(enum NpuConstant which) { return npu_constants[which].value; }
 

@@ -82,7 +82,7 @@ typedef struct NpuBound {
 } NpuBound;
 NpuBound npu_bound(const NpuChip *chip, const NpuWork *work);
 /* The least time the cycle model could give it: a launch on as many vector cores as pay, and the same
- * bytes at the rates that boards were seen to reach (cost.def), with no wait anywhere. */
+ * bytes at the highest rates measured on boards (cost.def), with no wait anywhere. */
 NpuBound npu_reach(const NpuChip *chip, const NpuWork *work);
 
 /* Kernels whose times the model predicts with different errors: on vector cores, on cube cores, on both. */

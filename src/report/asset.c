@@ -1,5 +1,5 @@
 /* The style sheet and the scripts of the page, kept as files of their own (page.css, *.js) and
- * taken into the program by the assembler, because C17 has no #embed. */
+ * included in the program by the assembler, because C17 has no #embed. */
 #include "report/report_int.h"
 
 #define EMBED_BEGIN(name) ".global " #name "\n" #name ":\n"

@@ -77,7 +77,7 @@ static void put_timeline(ReportTexts *t, const char *hash, Buf *json)
         buf_puts(json, ",\"left_out\":true");
 }
 
-/* Read and written again: what is no verdict does not reach the page. */
+/* A verdict is read and written again, so that no other JSON gets into the page. */
 static void put_verdict(const char *text, Buf *json)
 {
     Arena arena = {0};

@@ -1,7 +1,7 @@
 /* Pieces of text in chunks of some hundred kilobytes, each chunk deflated and written as base64.
  *
  * In: texts in the order they will be read. Out: <script id="chunkN"> elements that a browser
- * leaves alone until one is asked for, and a table of the first piece of each. A chunk is a JSON
+ * leaves packed until one is opened, and a table of the first piece of each. A chunk is a JSON
  * array of strings. */
 #include "report/report_int.h"
 

@@ -6,7 +6,7 @@
  *
  * Everything that is printed is predicted or checked, nothing measured, and every page says so.
  * Text of models is untrusted: it is escaped wherever it is shown, no script but ours may run
- * (the page carries the hash of its own), and what does not fit is cut, and said to be.
+ * (the page carries the hash of its own), and a text that does not fit is cut, with a note.
  * The same store gives the same bytes. */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H

@@ -84,7 +84,7 @@ typedef struct ReportTexts {
     ReportPack *pack; /* NULL: texts by the names of their blobs */
     size_t most_text;
     bool draw;           /* this attempt's timelines go into the pack */
-    size_t drawing_room; /* bytes that timelines may still take there */
+    size_t drawing_room; /* bytes that are left for timelines there */
     StoreTasks tasks;    /* whose model files are shown, too */
 } ReportTexts;
 

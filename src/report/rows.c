@@ -1,4 +1,4 @@
-/* Attempts as rows. In: the store and the runs asked for. Out: what the overview counts and draws,
+/* Attempts as rows. In: the store and the requested runs. Out: what the overview counts and draws,
  * and the same as compact JSON for the table of attempts. */
 #include "report/report_int.h"
 

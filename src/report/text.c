@@ -1,4 +1,4 @@
-/* Foreign text on its way into a page; see report_int.h. */
+/* Foreign text as it is put into a page; see report_int.h. */
 #include "report/report_int.h"
 
 #include <math.h>

@@ -544,7 +544,7 @@ static uint32_t slowest(const Cycle *c, double *cycles)
     return worst;
 }
 
-/* Dispatch: the task is taken up, the cores are started one after the other. */
+/* Dispatch: the task is read, then the cores are started one after the other. */
 static double dispatch_us(const Cycle *c)
 {
     uint32_t most = c->chip->aic + c->chip->aiv, cores = c->cores < most ? c->cores : most;

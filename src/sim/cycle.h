@@ -40,7 +40,7 @@ typedef struct CycleReport {
     enum NpuPipe bound;                    /* the busiest pipe of the slowest core */
     uint64_t gm_read, gm_written, l2_hits; /* bytes */
     uint64_t past_l2;                      /* of those read */
-    uint64_t gm_wasted, gm_returned;       /* moved beyond what was asked for; written back */
+    uint64_t gm_wasted, gm_returned;       /* moved beyond what was requested; written back */
     uint64_t conflict_cycles;              /* lost to bank conflicts, all cores */
     /* of the slowest core, in microseconds */
     double wait_us[NPU_PIPE_ALL][CYCLE_WAIT_COUNT];
@@ -50,7 +50,7 @@ typedef struct CycleReport {
     uint64_t copies, copied; /* GM copies of all cores, their bytes */
 } CycleReport;
 
-/* start and end in cycles of that core's clock: the pipe is taken, its next instruction starts no
+/* start and end in cycles of that core's clock: the pipe is busy, its next instruction starts no
  * earlier; what it makes is there at `done`. A WAIT_FLAG record is an edge: from `pipe` at `start` to the
  * pipe in its mode at `end`. */
 typedef struct CycleEvent {

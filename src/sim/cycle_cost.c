@@ -4,7 +4,7 @@
 
 enum { BLOCK = 32, GROUPS = 16, REPEAT = 256 };
 
-/* UB is 16 bank groups of 32-byte rows. Rows asked in one repeat, counted by group: a byte each. */
+/* UB is 16 bank groups of 32-byte rows. Rows read in one repeat, counted by group: a byte each. */
 typedef unsigned __int128 Groups;
 
 /* The rows of one repeat whose first row is in group 0. One block that all eight lanes read (stride 0) is asked more than
@@ -25,7 +25,7 @@ static Groups turned(Groups groups, uint64_t row)
     return by ? groups << by | groups >> (128 - by) : groups;
 }
 
-/* How often the fullest group is asked. */
+/* How many rows the busiest group gives. */
 static uint32_t fullest(Groups groups)
 {
     uint8_t count[GROUPS], most = 1;

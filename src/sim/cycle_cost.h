@@ -7,7 +7,7 @@
 
 typedef struct InstructionCost {
     double head;     /* before the first result, only when the pipe stood idle */
-    double work;     /* cycles the pipe is taken */
+    double work;     /* cycles the pipe is busy */
     double tail;     /* from there until the result is there */
     double conflict; /* of work, lost to bank conflicts */
     double small;    /* of work, because it moves too little to fill the time it takes to start */

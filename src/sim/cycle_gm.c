@@ -9,10 +9,10 @@ enum { SLOT = 256, SLOTS = 4096 };
 
 typedef struct GmSlot {
     uint64_t number; /* 1 + number of the slot in time; 0: never used */
-    double chip;     /* bytes taken of the chip */
+    double chip;     /* bytes moved by the chip */
 } GmSlot;
 
-/* One wave of blocks: a ring of slots, each with the bytes taken of every port. */
+/* One wave of blocks: a ring of slots, each with the bytes moved by every port. */
 typedef struct GmWave {
     GmSlot *slots;
     float *ports; /* by slot */

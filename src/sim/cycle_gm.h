@@ -37,7 +37,7 @@ typedef struct GmRequest {
     double held;  /* bytes per cycle held back for the other core of the port, from ... */
     double held_from;
 } GmRequest;
-/* Cycles from its start until `bytes` have come. With no bytes, until `back` is on its way. */
+/* Cycles from its start until `bytes` have come. With no bytes, until `back` is sent. */
 double gm_time_take(GmTime *gm, const GmRequest *request);
 
 #endif

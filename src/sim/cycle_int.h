@@ -1,4 +1,4 @@
-/* Inside the cycle model: the clocks of a core and what is counted on the way. */
+/* Inside the cycle model: the clocks of a core and what is counted. */
 #ifndef SIM_CYCLE_INT_H
 #define SIM_CYCLE_INT_H
 

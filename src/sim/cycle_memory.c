@@ -26,7 +26,7 @@ struct MemoryPage {
 /* Pages whose numbers hash alike. */
 struct MemorySet {
     uint64_t key[WAYS]; /* 1 + number of the page; 0: none */
-    uint32_t next;      /* the one to give way */
+    uint32_t next;      /* the one to be evicted */
 };
 
 /* Where reads began of late: cores that ask for the same lines at the same time begin alike. */

@@ -28,12 +28,12 @@ typedef struct CycleMemory {
     uint64_t l2_bytes;
     uint64_t brought; /* into L2 by all cores */
     double *dirty;    /* by age: written bytes of what was last touched then */
-    double *debt;     /* by core: written bytes pushed out and not yet on their way to GM */
+    double *debt;     /* by core: written bytes that were evicted and are not yet sent to GM */
     MemorySet *sets;
     MemoryPage *pages; /* by set */
     MemoryStart *starts;
     double crowd;                 /* cores at one place at one time, the mean of late */
-    uint64_t read, written, hits; /* bytes asked for */
+    uint64_t read, written, hits; /* requested bytes */
     uint64_t past;                /* of those read, past L2 */
     uint64_t wasted, returned;    /* bytes moved beyond that; written back */
 } CycleMemory;
@@ -55,7 +55,7 @@ typedef struct MemoryHow {
     double now;  /* when the access starts */
     bool aic;    /* a cube core asks */
     bool bypass; /* past L2 */
-    bool rows;   /* cut into rows on the way: ND2NZ */
+    bool rows;   /* cut into rows by the copy: ND2NZ */
 } MemoryHow;
 /* Cycles an access keeps its pipe. */
 double cycle_memory_read(CycleMemory *m, uint32_t core, const SimAccess *a, MemoryHow how);

@@ -147,7 +147,7 @@ static const CycleLine *smallest_copies(const Advising *a)
     return worst;
 }
 
-/* GM cannot move what is asked for any faster. */
+/* GM cannot move the requested bytes any faster. */
 static double floor_us(const Advising *a)
 {
     uint64_t moved = a->r.gm_read - a->r.l2_hits + a->r.gm_returned;

@@ -260,7 +260,7 @@ static bool copy_local(Step *s, uint32_t from_space, uint32_t to_space, uint32_t
     return true;
 }
 
-/* Bias: half is widened on the way into the table. */
+/* Bias: half is widened as it is copied into the table. */
 static bool copy_bias(Step *s)
 {
     if (s->r->dtype[1] != NPU_DT_F16 || s->r->dtype[0] != NPU_DT_F32)

@@ -30,7 +30,7 @@ static bool open_target(Step *s, Fractals *f, uint32_t spaces, uint64_t end)
     return sim_local_range(s, 0, f->d, f->to, end, true);
 }
 
-/* Bytes on their way to L0, and which of them are defined (0xFF) or not (0). */
+/* Bytes that are copied to L0, and which of them are defined (0xFF) or not (0). */
 typedef struct Piece {
     uint8_t at[4 * FRACTAL], defined[4 * FRACTAL];
 } Piece;

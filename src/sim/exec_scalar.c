@@ -4,7 +4,7 @@
 #include "sim/sim_int.h"
 
 /* Whether an element `past` bytes behind its tensor's last block (counted from 1) lies outside the buffer
- * that holds the tensor. Where no buffer of InitBuffer is known to hold it, nothing is said. */
+ * that holds the tensor. Where no buffer of InitBuffer is known to hold it, nothing is reported. */
 static bool leaves_buffer(const CoreState *core, uint64_t address, uint32_t past, uint32_t size)
 {
     uint64_t at = rec_byte(address), inside = at - past; /* the tensor's last byte */
@@ -20,7 +20,7 @@ static bool leaves_buffer(const CoreState *core, uint64_t address, uint32_t past
 }
 
 /* Inside its buffer an element behind the tensor hits nobody else's bytes: kernels that took a part of a
- * buffer do it knowingly, so that is only said. */
+ * buffer do it knowingly, so that is only a warning. */
 static void report_past(Step *s, int operand, uint32_t size, bool write)
 {
     uint64_t address = s->r->operand[operand].address, at = rec_byte(address);
@@ -87,7 +87,7 @@ static bool local_access(Step *s, int operand, uint32_t size, bool write, const 
     return true;
 }
 
-/* How many bytes from `offset` on go back: those asked for, more in a long run over an input. */
+/* How many bytes from `offset` on go back: those requested, more in a long run over an input. */
 static uint64_t answer_bytes(Step *s, const SimGm *gm, uint64_t offset, uint64_t bytes)
 {
     CoreState *c = s->core;

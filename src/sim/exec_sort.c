@@ -148,7 +148,7 @@ static bool some_buffer_in(const CoreState *core, uint64_t from, uint64_t to)
 }
 
 /* How much a merge writes that stops when a list runs out, only the data say; the vendor's own size
- * check leaves it out. Behind its tensor it is a fault where some buffer lies, else it is only said. */
+ * check leaves it out. Behind its tensor it is a fault where some buffer lies, else it is only a warning. */
 static bool early_range(Step *s, const Merge *m, uint64_t bytes)
 {
     const RecordOperand *o = &s->r->operand[0];

@@ -9,7 +9,7 @@
  *   between cores  a cross-core flag or SyncAll carries what the setting core knows
  *   inserted       between overlapping accesses in the cells of the vendor's table (asc-devkit
  *                  docs/zh/api/SIMD-API/基础API/同步控制/核内同步/关键特性说明.md), not under strict
- * The scalar unit finishes its instructions in order, but what it stored may still be on its way
+ * The scalar unit finishes its instructions in order, but what it stored may not have arrived yet
  * when it issues the next instruction to a pipe. */
 #include "sim/hazard_int.h"
 

@@ -1,4 +1,4 @@
-/* Inside the hazard checker: clocks of the pipes, what is on its way between them, who touched what
+/* Inside the hazard checker: clocks of the pipes, what is sent between them, who touched what
  * last. */
 #ifndef SIM_HAZARD_INT_H
 #define SIM_HAZARD_INT_H

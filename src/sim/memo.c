@@ -6,7 +6,7 @@
 enum {
     PAST = 1024,     /* records of a core that are remembered: the longest period */
     MARKS = 512,     /* places for the last record of each looks */
-    RUN = 64,        /* records that repeat before it is worth a try */
+    RUN = 64,        /* records that repeat before it is tried */
     WORTH = 512,     /* passed over, a try has paid */
     PATIENCE = 1024, /* records until the next try after one that has not, doubled each time */
     MOST_FAILURES = 12,

@@ -95,7 +95,7 @@ static const char *const operand_name[4] = {"destination", "source", "second sou
 
 /* Tensors of L0 at fixed addresses: their sizes are what the kernel says, often of the matrix and not of
  * the whole fractals that instructions write. To run over such an end is a fault where another tensor
- * starts, be it used before or later; else it is only said. */
+ * starts, be it used before or later; else it is only a warning. */
 enum { START_UNIT = 512 };
 
 static bool is_l0(uint32_t space)
@@ -266,7 +266,7 @@ void sim_unchanged_open(Step *s, uint64_t from, uint64_t to)
 }
 
 /* A tensor just allocated counts as undefined, but still holds what was last put there. All ones are
- * what memory starts with here: of those nothing can be said. */
+ * what memory starts with here: those are not checked. */
 static bool holds_something(const SimMemory *m, uint64_t from, uint64_t bytes)
 {
     bool written = memory_known(m, from, bytes);

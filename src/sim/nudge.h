@@ -1,5 +1,5 @@
 /* Last bits that no document fixes: with a seed, results of instructions whose row in isa.def allows
- * an error are moved by up to that many units in the last place, the same way in every run. */
+ * an error are moved by up to that many units in the last place, in the same direction in every run. */
 #ifndef SIM_NUDGE_H
 #define SIM_NUDGE_H
 

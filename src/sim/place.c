@@ -78,7 +78,7 @@ static bool has_room(const Step *s, const SimAccess *a)
     return true;
 }
 
-/* An access that fills its slot of the buffer to the last block and no further. */
+/* An access that fills its slot of the buffer to the last block exactly. */
 static bool fills(const SimBuffer *b, const SimAccess *a)
 {
     uint64_t start = rec_byte(b->address), from = a->at, to = a->at + sim_access_bytes(a);

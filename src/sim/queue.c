@@ -1,5 +1,5 @@
 /* The queue framework's bookkeeping: TPipe, InitBuffer, Alloc/En/De/Free, and what is left at the
- * end. A buffer is a row of slots; each slot walks free -> allocated -> queued -> taken -> free. */
+ * end. A buffer is a row of slots; each slot goes free -> allocated -> queued -> dequeued -> free. */
 #include "base/dtype.h"
 #include "sim/sim_int.h"
 
@@ -148,7 +148,7 @@ static const SimSlot *slot_in(const SimBuffer *b, enum SlotState state)
     return NULL;
 }
 
-/* Tensors that were taken out and never freed are the cause; AllocTensor is only where it shows. */
+/* Tensors that were dequeued and never freed are the cause; AllocTensor is only where it shows. */
 static void report_full(Step *s, const SimBuffer *b)
 {
     const SimSlot *kept = slot_in(b, SLOT_TAKEN);
@@ -292,7 +292,7 @@ static bool queue_free(Step *s)
         b = owner;
     }
     if (at < 0 && !b->bytes)
-        return true; /* told when it was taken */
+        return true; /* reported when it was dequeued */
     if (at < 0) {
         sim_report(s, SIM_FAULT_WRONG_QUEUE, "the tensor does not lie in this %s queue's buffers",
                    npu_position_name(b->position));

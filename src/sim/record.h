@@ -230,7 +230,7 @@ typedef struct RecordView {
     uint64_t kept;          /* GetRsvdCnt of the last GATHER_MASK */
     uint64_t compare[2];    /* GetCmpMask */
     uint64_t control;
-    uint16_t merged[4]; /* GetMrgSortResult: structures taken of each list */
+    uint16_t merged[4]; /* GetMrgSortResult: structures read from each list */
     uint32_t stopped;   /* not 0: a fault ended this core; it should stop */
     uint32_t answer_bytes;
     uint64_t answer_at; /* the record's address */

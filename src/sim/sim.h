@@ -40,7 +40,7 @@ typedef struct SimConfig {
     void (*unmap)(void *context, void *memory, size_t bytes);
     void *context;
     bool keep_going; /* after a fault go on where that is possible, to find more */
-    bool no_data;    /* records are checked, watched and timed, but no value is computed: regions
+    bool no_data;    /* records are checked and timed, but no value is computed: regions
                             need no memory, cores have none, outputs are only covered */
     bool littered;   /* what nobody wrote on chip holds other bytes than without this */
     /* With no_data, where some regions have memory all the same (indices): bytes of UB where no
@@ -83,7 +83,7 @@ enum SimFaultCode {
     SIM_FAULT_COUNT
 };
 
-/* A warning is worth saying and no reason to fail a kernel. */
+/* A warning is reported and does not fail a kernel. */
 typedef enum SimFaultKind {
     SIM_KIND_FAULT,
     SIM_KIND_LEAK,

@@ -65,7 +65,7 @@ static const StoreTask *task_of(const Export *e, const StoreAttempt *a)
     return NULL;
 }
 
-/* What a model would be asked at the least, where no prompt was kept. */
+/* The shortest prompt for a task, where none was stored. */
 static bool default_prompt(Export *e, const StoreAttempt *a, Str *prompt)
 {
     const StoreTask *task = task_of(e, a);

@@ -229,7 +229,7 @@ static bool prepare_store(Store *store, StoreMode mode, Diag *diag)
 }
 
 /* A reader of a write-ahead log makes a file beside it, which a read-only directory does not allow. Nobody
- * can write there either, so that, without a log, the file may be taken as it stands. */
+ * can write there either, so that, without a log, the file may be read as it stands. */
 static bool stands_still(Arena *arena, const char *path)
 {
     const char *log = str_format(arena, "%s-wal", path);

@@ -19,7 +19,7 @@ void interp_fail(Interp *it, Span at, const char *code, const char *format, ...)
     interp_stop(it);
 }
 
-/* What fails inside a function that is said by others is told as that function's. */
+/* An error inside a function of said.def is reported as that function's. */
 static void name_said(Interp *it)
 {
     if (!it->said || !it->diag->items.len)

@@ -259,7 +259,7 @@ static int order_of(Interp *it, Span at, PyVal a, PyVal b, int depth)
 
 static bool is_nan(PyVal v) { return v.tag == PV_FLOAT && isnan(v.f); }
 
-/* Tells whoever asked what is compared. */
+/* Reports what is compared to the observer. */
 static void tell_compared(Interp *it, Span at, PyVal a, PyVal b)
 {
     if (!it->outside || !pv_is_number(a) || !pv_is_number(b))

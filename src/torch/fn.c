@@ -1,4 +1,4 @@
-/* The library function table, and how call arguments reach a row's parameters. */
+/* The library function table, and how call arguments become a row's parameters. */
 #include "torch/fn_int.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "torch/nn.h"
 
-/* Functions said by others, by their place in said.def. */
+/* Functions defined by other ones, by their place in said.def. */
 typedef enum Said {
 #define SAID(name, text) SAID_##name,
 #include "torch/said.def"

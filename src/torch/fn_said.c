@@ -1,4 +1,4 @@
-/* Library functions that are said by others (said.def): their text is read and called like a function of
+/* Library functions that are defined by other ones (said.def): their text is read and called like a function of
  * the model file, only that everything in it stands where the call does and is told by its name. */
 #include "torch/fn_int.h"
 #include "torch/py.h"

@@ -45,7 +45,7 @@ static bool same_number(const Value *a, const Value *b)
            memcmp(a->data, b->data, dtype_bytes(a->dtype)) == 0;
 }
 
-/* Computed from the same values in the same way. */
+/* Computed from the same values by the same operators. */
 static bool same_value(Interp *it, ValueId a, ValueId b, int steps)
 {
     if (a == b || a == VALUE_NONE || b == VALUE_NONE)

@@ -12,7 +12,7 @@
 
 #include "torch/tvar.h"
 
-/* The node to be emitted reduces what a mask picks: it is said by the whole. False: it is not. */
+/* The node to be emitted reduces what a mask picks: the caller emits it from the whole tensor. False: it does not. */
 bool masked_reduce(Interp *it, const NodeSpec *spec, ValueId *out);
 /* z[mask] = v where v is made from what the same mask picks: what z becomes. */
 bool masked_put(Interp *it, Span at, ValueId z, ValueId mask, ValueId v, ValueId *out);

@@ -4,7 +4,7 @@
  *
  * Everything Python 3 allows in an expression is parsed, and every statement that model files
  * use; what the evaluator does not run (yield, await, match, ...) is refused by name, here or
- * when it is reached. Nesting, file size and node count are limited, so that hostile text
+ * when it is executed. Nesting, file size and node count are limited, so that hostile text
  * ends in a diagnostic. JSON is read by the same parser (true, false, null are names).
  */
 #ifndef TORCH_PY_H

@@ -12,7 +12,7 @@ typedef struct PyParser {
     Token token; /* the next one */
     uint32_t depth;
     uint32_t nodes;
-    const Span *all_at; /* where every node is said to stand; NULL: where it does */
+    const Span *all_at; /* the place that every node gets; NULL: its own */
     bool failed;        /* after the first error everything returns quickly */
 } PyParser;
 

@@ -34,7 +34,7 @@ typedef struct TorchSameAnswer {
     bool by_element; /* proved element by element */
     bool too_large;  /* not tried: more elements than the budget */
     bool at_values;  /* for the values drawn, see above */
-    const char *why; /* what stood in the way; NULL: nothing to say */
+    const char *why; /* why they could not be compared; NULL: no reason */
     Buf a, b;        /* DIFFERENT: normal forms, the caller's to free */
 } TorchSameAnswer;
 

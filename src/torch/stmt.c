@@ -279,7 +279,7 @@ static bool is_one_of(Str name, const char *const *names, size_t n)
     return false;
 }
 
-/* `except NAME` against the exception under way. One of ours whose Python class is not known is
+/* `except NAME` against the current exception. One of ours whose Python class is not known is
  * caught by any class but an import error's: the file runs in PyTorch, so its handler is meant. */
 static bool name_catches(Str name, Str raised)
 {

@@ -100,7 +100,7 @@ typedef struct TorchOutside {
     Str source; /* empty: the class stands in the task's own file */
     /* Gives a copy of the call that lasts, with the results described; NULL: call->error. */
     TorchCall *(*call)(void *context, TorchCall *call);
-    /* NULL: nobody asks. Gets two numbers that are compared, or one that is asked whether it is 0. */
+    /* NULL: not called. Gets two numbers that are compared, or one that is asked whether it is 0. */
     void (*compared)(void *context, Span at, double a, double b);
     void *context;
 } TorchOutside;

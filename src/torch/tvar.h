@@ -44,7 +44,7 @@ DType tvar_dtype(Interp *it, TVar *t);
 PyVal tensor_sizes(Interp *it, Span at, TVar *t);
 /* Replaces what t and all it is a view of hold. `id` has t's shape and dtype. */
 void tvar_write(Interp *it, Span at, TVar *t, ValueId id);
-/* A view of t by one node; writes to it reach t where the kind allows. */
+/* A view of t by one node; writes to it change t where the kind allows. */
 PyVal tensor_view(Interp *it, Span at, TVar *t, ViewKind view, Op op, const Attrs *attrs);
 PyVal tensor_slice(Interp *it, Span at, TVar *t, int dim, int64_t start, int64_t end, int64_t step);
 PyVal tensor_reshape(Interp *it, Span at, TVar *t, Shape shape);

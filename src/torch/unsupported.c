@@ -1,4 +1,4 @@
-/* What is said of a library name that acraft does not read: why (unsupported.def), or which name that
+/* The message for a library name that acraft does not read: why (unsupported.def), or which name that
  * it does read is nearest. */
 #include "torch/unsupported.h"
 

@@ -1,4 +1,4 @@
-/* What is said of a library name that acraft does not read. */
+/* The message for a library name that acraft does not read. */
 #ifndef TORCH_UNSUPPORTED_H
 #define TORCH_UNSUPPORTED_H
 

@@ -1,6 +1,6 @@
 /* What a simulator process hands back, as a row of bytes (row.h). In, there: the simulator after its
  * last record. Out, in the tool: SimAnswer. The simulator worked on hostile records, so nothing that
- * is read here is taken for granted. */
+ * is read here is assumed. */
 #include "twin/run_int.h"
 
 #include "twin/row.h"

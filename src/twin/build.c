@@ -151,7 +151,7 @@ static bool out_of_memory(const BoxResult *box)
            str_find(box->err, STR("bad_alloc")) >= 0;
 }
 
-/* What our own headers said before a program died: " (it read ...)"; "": nothing. */
+/* What our own headers reported before a program died: " (it read ...)"; "": nothing. */
 static const char *last_words(Arena *arena, Str said)
 {
     Str line;
@@ -210,7 +210,7 @@ static Str error_line(Str text)
     return str_trim(str_slice(text, text.len > 300 ? text.len - 300 : 0, text.len));
 }
 
-/* A compiler that stopped: its messages first, else what it said last. */
+/* A compiler that stopped: its messages first, else its last output. */
 static bool compiler_ok(Build *b, const BoxResult *box)
 {
     if (box->end == BOX_EXITED && box->status != 0 && !out_of_memory(box))

@@ -43,7 +43,7 @@ static bool at_body(TwinScanner *s)
         else if (c == '(')
             skip_round(s);
         else if (c == '{')
-            initialisers = false; /* a member's braces, or the body: either way inside now */
+            initialisers = false; /* a member's braces, or the body: inside in both cases */
         if (c == ';' || c == '}' || c == '=' || (c == ',' && !initialisers)) {
             *s = before;
             return false;

@@ -206,7 +206,7 @@ static uint32_t called_from(const TwinFunctions *all, const SimFault *fault, uin
     return caller;
 }
 
-/* A tensor that is last used in a helper: what is missing belongs where the tensor was taken. */
+/* A tensor that is last used in a helper: what is missing belongs where the tensor was dequeued. */
 static void raise_use(const TwinFunctions *all, SimFault *fault)
 {
     uint32_t caller = fault->line == fault->before[0]

@@ -210,7 +210,7 @@ static Str marked_text(Arena *arena, const TwinHostFile *file, const char *const
 }
 
 /* CANN builds host code with g++, which takes some text that clang refuses (arrays of a length that is not
- * constant, with values): so where clang refuses, g++ is asked, and clang's messages stay if it refuses too. */
+ * constant, with values): so where clang refuses, g++ is tried, and clang's messages stay if it refuses too. */
 static bool build_host(Arena *arena, const TwinPlaces *places, const BuildUnit *unit,
                        const TwinOptions *options, BuildResult *built, Verdict *verdict, Diag *diag)
 {

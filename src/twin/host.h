@@ -68,9 +68,9 @@ typedef struct TwinTiling {
     uint64_t key;
     uint32_t blocks;
     uint64_t workspace; /* bytes of the user's part */
-    /* Of a kernel that is a template, what the key stands for; "": nothing is said. */
+    /* Of a kernel that is a template, what the key stands for; "": not given. */
     const char *template_args, *tiling_struct;
-    int32_t kernel_type; /* number of ASCENDC_TPL_AIV_ONLY and so on; -1: nothing is said */
+    int32_t kernel_type; /* number of ASCENDC_TPL_AIV_ONLY and so on; -1: not given */
 } TwinTiling;
 
 bool twin_host_tiling(Arena *arena, const TwinHost *host, const TwinTilingRequest *request,

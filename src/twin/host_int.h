@@ -1,4 +1,4 @@
-/* Inside the host side: the program and how it is asked. */
+/* Inside the host side: the program and how it is called. */
 #ifndef TWIN_HOST_INT_H
 #define TWIN_HOST_INT_H
 

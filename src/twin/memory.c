@@ -271,7 +271,7 @@ static size_t left_bytes(const TwinLeft *left)
     return left ? (left->of[0].len + left->of[1].len) * sizeof(RecordLeft) + 128 : 0;
 }
 
-/* `workspace`: what of it the host code asked for. */
+/* `workspace`: the bytes of it that the host code requested. */
 static bool fits_in_machine(Arena *arena, size_t bytes, size_t workspace, Verdict *verdict)
 {
     long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);

@@ -209,7 +209,7 @@ static bool name_known(const TwinOpTensors *declared, const char *name)
     return false;
 }
 
-/* A tensor both ways belongs to the inputs when they know its name or nobody does. */
+/* A tensor that is input and output belongs to the inputs when they know its name or nobody does. */
 static bool is_side(const CaseRun *c, const TwinTensor *tensor, bool output)
 {
     bool is_output = tensor->role == SIM_OUT ||
@@ -255,7 +255,7 @@ static bool fits(const TwinTensor *tensor, const char *declared, bool output)
     return right_side && alike(tensor->name, declared);
 }
 
-/* Tensors of one role that no definition names are taken in order. */
+/* Tensors of one role that no definition names are used in order. */
 static void collect(CaseRun *c, const TwinOpTensors *declared, bool output)
 {
     uint32_t next = 0;

@@ -1,6 +1,6 @@
 /* One launch: memories, the simulator's process (simulate.c), boxed core processes, and the verdict on
  * how it ended. In: a compiled kernel and a TwinLaunch. Out: output bytes in the launch's tensors, TwinRun, and
- * every way of dying as a status of its own. */
+ * each kind of failure as a status of its own. */
 #include "twin/run_int.h"
 
 #include <stdalign.h>
@@ -354,7 +354,7 @@ Launched twin_launched_make(Arena *arena, const TwinKernel *kernel, const TwinOp
                       .simulator = {.pidfd = -1, .ready = -1, .answer = -1}};
 }
 
-/* A second run that could not be made says nothing about the kernel, so nothing can be said. */
+/* A second run that could not be made says nothing about the kernel, so there is no verdict. */
 static void pass_on(const Verdict *own, Verdict *verdict)
 {
     if (own->status != VERDICT_OK)

@@ -49,7 +49,7 @@ typedef struct LaunchSpec {
     const NpuChip *chip;
     bool time_only, some_data;
     const Stream *only;   /* of its cores, one of each kind; NULL: all */
-    bool second;          /* the other draw of arbitrary values: every bit the other way round */
+    bool second;          /* the other draw of arbitrary values: every bit inverted */
     bool littered;        /* memories on chip start with other bytes than they do else */
     uint64_t seed;        /* of what scalar reads return without data */
     bool no_scheduler;    /* SimConfig */

@@ -108,7 +108,7 @@ uint32_t twin_seen_new(const TwinSeen *one, TwinSeen *const *seen, uint32_t n)
     return count;
 }
 
-/* What does not change with the sizes cannot be reached by them. */
+/* A value that does not change with the sizes cannot be set by them. */
 static bool changes(TwinSeen *const *seen, uint32_t n, uint64_t program, uint32_t slot, int32_t gap)
 {
     uint32_t others = 0;

@@ -78,8 +78,8 @@ void twin_messages_read(Arena *arena, Str output, const char *shown_path, Verdic
 typedef struct TwinNoMatch {
     bool open;       /* the last error is a call that fits no form */
     Str name, types; /* the call; the first reason that speaks of types */
-    Str plain;       /* a number's type where a tensor is asked for */
-    bool address;    /* a raw address is where a tensor is asked for */
+    Str plain;       /* a number's type where a tensor is expected */
+    bool address;    /* a raw address is where a tensor is expected */
     uint64_t takes;  /* bit n: a form asks for n arguments */
     uint32_t given;
 } TwinNoMatch;

@@ -46,7 +46,7 @@ typedef struct VerdictAccess {
 
 typedef struct VerdictFinding {
     FindingKind kind;
-    bool warning;        /* worth saying, but no reason for the verdict */
+    bool warning;        /* reported, but no reason for the verdict */
     bool inserted;       /* a race that the device compiler's own synchronisation orders */
     const char *code;    /* "S007" */
     const char *message; /* one sentence */
@@ -72,9 +72,9 @@ typedef struct Verdict {
     bool seeded;   /* ... which is known */
     const char *task, *candidate; /* "": none */
     const char *kase;             /* "case" in JSON */
-    const char *inputs;           /* of the case: "x f32[64,512], w f32[512]"; "": not said */
+    const char *inputs;           /* of the case: "x f32[64,512], w f32[512]"; "": not known */
     VerdictStatus status;
-    VerdictStage stage; /* reached, or where it ended */
+    VerdictStage stage; /* the last one that began */
     const char *reason; /* one line for people; "" for ok */
     VerdictAnswer compiled, correct;
     double max_abs_err, max_rel_err;
@@ -101,7 +101,7 @@ Verdict verdict_make(void);
 /* The first failure stays: a later one changes nothing. */
 void verdict_fail(Verdict *verdict, VerdictStatus status, VerdictStage stage, const char *reason);
 /* The one place where a verdict against a task becomes ok: values were compared and were right.
- * True: it is. Every way to judge a candidate ends here. */
+ * True: it is. Every judge of a candidate calls this last. */
 bool verdict_settle(Verdict *verdict);
 const VerdictStatusRow *verdict_status_row(VerdictStatus status);
 bool verdict_status_from_text(Str text, VerdictStatus *status);

@@ -16,7 +16,7 @@
  * or compiling a large kernel takes minutes. */
 #define ACRAFT_OUTLINE __attribute__((noinline))
 /* The same for what touches only memory of these headers, never what a kernel's pointer may lead to:
- * its loads and stores need not be watched (twin/rt/core_rt.c). */
+ * its loads and stores need not be checked (twin/rt/core_rt.c). */
 #ifdef __clang__
 #define ACRAFT_OWN __attribute__((noinline, no_sanitize_address))
 #else

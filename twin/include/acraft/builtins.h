@@ -10,7 +10,7 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 namespace acraft {
-/* A pointer into UB as a tensor of unknown reach. */
+/* A pointer into UB as a tensor of unknown size. */
 template <typename T> inline LocalTensor<T> raw(const T *pointer)
 {
     uint64_t address = address_of_pointer(pointer);
@@ -311,7 +311,7 @@ ACRAFT_ALIGN_COPY(16)
 ACRAFT_ALIGN_COPY(32)
 #undef ACRAFT_ALIGN_COPY
 
-/* Inner functions of the device headers that kernels reach into. */
+/* Internal functions of the device headers that kernels call. */
 namespace AscendC {
 #define ACRAFT_GROUP_IMPL(NAME, INSTRUCTION)                                                       \
     template <typename T>                                                                          \

@@ -281,7 +281,7 @@ ACRAFT_OWN inline void put_register(RecRegister reg, uint64_t value, const Site 
 struct Mask {
     uint64_t low, high;
     bool counter;
-    bool over = false; /* more lanes were asked for than there are bits */
+    bool over = false; /* more lanes were requested than there are bits */
 };
 constexpr Mask full_mask = {~0ull, ~0ull, false};
 inline ACRAFT_KEPT Mask mask_register = full_mask;

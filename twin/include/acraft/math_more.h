@@ -8,7 +8,7 @@
 namespace acraft {
 namespace math {
 
-/* Both functions are taken at z = x, or 1 - x below 0, and moved to w >= 8, where their asymptotic series holds:
+/* Both functions are computed at z = x, or 1 - x below 0, and moved to w >= 8, where their asymptotic series holds:
  * w = z + 8 if z < 8. The formula of reflection leads back to x. */
 struct Gamma {
     /* z into t[0]; min(z, 8) into t[3] */

@@ -211,7 +211,7 @@ template <MatmulConfigMode mode, typename... Params> constexpr MatmulConfig GetM
     return c;
 }
 
-/* A tiling known at compile time; -1: not said. */
+/* A tiling known at compile time; -1: not given. */
 struct MatmulApiStaticTiling {
     int32_t usedCoreNum = -1, M = -1, N = -1, Ka = -1, Kb = -1, singleCoreM = -1, singleCoreN = -1, singleCoreK = -1;
     int32_t baseM = -1, baseN = -1, baseK = -1, depthA1 = -1, depthB1 = -1, stepM = -1, stepN = -1, isBias = -1, transLength = -1;

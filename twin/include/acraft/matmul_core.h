@@ -81,7 +81,7 @@ struct Window {
     uint32_t tall, row, column;
 };
 
-/* A block in Zz: k-fractals of a row of 16 follow each other. A block that is turned on its way and whose elements
+/* A block in Zz: k-fractals of a row of 16 follow each other. A block that is transposed by the copy and whose elements
  * are not 2 bytes fills its L1 buffer alone. */
 template <typename T>
 inline void load_a(const LocalTensor<T> &l0, const LocalTensor<T> &l1, uint32_t m, uint32_t k, bool trans, const Window &w, const Site &s)
@@ -149,7 +149,7 @@ inline void from_nz(const LocalTensor<T> &l1, uint64_t pointer, uint32_t row, ui
                       AscendC::DataCopyParams(uint16_t(up(columns, c0) / c0), uint16_t(whole), uint16_t(pitch - whole), uint16_t(tall - whole)), s);
 }
 
-/* A matrix to be transposed on its way to L0 goes in as it lies; words go in slabs of 16 rows, so
+/* A matrix to be transposed by the copy to L0 is loaded as it is stored; words go in slabs of 16 rows, so
  * that squares are contiguous. */
 template <typename T, bool nz>
 inline void fetch(const LocalTensor<T> &l1, uint64_t pointer, uint32_t row, uint32_t column, uint32_t rows, uint32_t columns, uint32_t ld,
@@ -164,7 +164,7 @@ inline void fetch(const LocalTensor<T> &l1, uint64_t pointer, uint32_t row, uint
     }
 }
 
-/* Between two pipes both ways of one hand-over. */
+/* Between two pipes, both directions of one hand-over. */
 inline void hand_over(HardEvent evt, const Site &s) { sync_inside(evt, s); }
 
 /* The factors of the columns from n0 on stand in L1 when the block is stored. */
@@ -438,7 +438,7 @@ template <typename A, typename B, typename How> inline Stages open_stages(Matmul
     return st;
 }
 
-/* Does L0 hold what a base block wants? If not, a smaller k step is taken. */
+/* Does L0 hold what a base block wants? If not, a smaller k step is used. */
 template <typename A> inline void fit(MatmulJob &j)
 {
     uint32_t unit = 32u * 8u / bits_of<A>() < 16 ? 16 : 32u * 8u / bits_of<A>();

@@ -4,7 +4,7 @@
  *     write the job, raise `posted`  -> poll `posted`, do the jobs in order
  *     poll `finished`                <- raise `finished`
  *
- * It holds a few jobs, so that a kernel may start one product while another is under way. */
+ * It holds a few jobs, so that a kernel may start one product while another runs. */
 #ifndef ACRAFT_MATMUL_MAIL_H
 #define ACRAFT_MATMUL_MAIL_H
 

@@ -35,7 +35,7 @@ struct Ring {
     uint64_t holds[MOST] = {}; /* 1 + number of what lies there; 0: nothing */
     uint64_t row = 0;          /* what lies there belongs to this row of blocks */
 
-    /* At most `want` buffers, fewer when other flags have taken the ids. */
+    /* At most `want` buffers, fewer when other flags use the ids. */
     void open(HardEvent to, HardEvent back, uint32_t want, uint32_t first)
     {
         full = to;

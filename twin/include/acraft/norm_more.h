@@ -115,7 +115,7 @@ inline void BatchNorm(const LocalTensor<T> &output, const LocalTensor<T> &mean, 
 /* ---- GroupNorm: [N, C, HW], C in g groups of d; rows of HW stand hwAlignSize apart ---- */
 
 namespace norm {
-/* The sum over a group's rows of (x - shift), squared where asked. */
+/* The sum over a group's rows of (x - shift), squared where requested. */
 template <typename T>
 inline float group_sum(const LocalTensor<T> &x, const softmax::Scratch &w, uint32_t rows, uint32_t pitch, uint32_t n, float shift, bool square,
                        const acraft::Site &s)

@@ -1,4 +1,4 @@
-/* How the orders and the changes of format are asked for: kernels and tiling functions name these
+/* Parameters of sorting and of format conversion: kernels and tiling functions name these
  * alike. */
 #ifndef ACRAFT_ORDER_PARAMS_H
 #define ACRAFT_ORDER_PARAMS_H

@@ -1,6 +1,6 @@
 /* Quantising and back: AscendQuant (half arithmetic to int8), AscendDequant (int32 times scales), AscendAntiQuant
  * (small integers plus offset, times scale). In: tensors, scales as numbers or tensors, scratch. Out: records of the
- * basic calls under the API's name. Scratch smaller than ours needs gives way to the rest of UB. */
+ * basic calls under the API's name. Where the scratch is smaller than ours needs, the rest of UB is used. */
 #ifndef ACRAFT_QUANT_H
 #define ACRAFT_QUANT_H
 
@@ -199,7 +199,7 @@ inline void by_number(const LocalTensor<O> &dst, const LocalTensor<I> &src, cons
     }, s);
 }
 
-/* The extent of a parameter along one axis: as said, or as its tensor has it; 1 where nobody says. */
+/* The extent of a parameter along one axis: as given, or as its tensor has it; 1 where neither is known. */
 template <typename T> inline uint32_t extent(uint32_t said, const LocalTensor<T> &t, uint32_t axis)
 {
     if (said) return said;

@@ -218,7 +218,7 @@ struct SelectWithBytesMaskShapeInfo {
 };
 
 namespace select {
-/* Mask bytes to half to bits, row by row; where the byte is set the scalar is taken. */
+/* Mask bytes to half to bits, row by row; where the byte is set the scalar is used. */
 template <typename T, typename U>
 inline void by_bytes(const LocalTensor<T> &dst, const LocalTensor<T> &src, T scalar, const LocalTensor<U> &mask, bool scalar_where_set,
                      const LocalTensor<uint8_t> &tmp, const SelectWithBytesMaskShapeInfo &info, const acraft::Site &s)

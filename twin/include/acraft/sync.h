@@ -190,7 +190,7 @@ template <typename T> inline void DataCachePreload(const GlobalTensor<uint64_t> 
 inline void ICachePreLoad(const int64_t) {}
 inline int64_t GetICachePreloadStatus() { return 0; }
 
-/* ---- atomics on the way to GM ---- */
+/* ---- atomic copies to GM ---- */
 
 /* What is done and for which type are set apart; without a type copies are plain. */
 namespace acraft_atomic {

@@ -113,7 +113,7 @@ template <int countValue> inline int64_t GetSFFValue(uint64_t value)
 template <int countValue> inline int64_t ScalarGetSFFValue(uint64_t value) { return GetSFFValue<countValue>(value); }
 
 namespace acraft_round {
-/* value rounded to an integer in the given way, without the C library. */
+/* value rounded to an integer in the given mode, without the C library. */
 inline double whole(double v, RoundMode mode)
 {
     if (v >= 4503599627370496.0 || v <= -4503599627370496.0 || v != v) return v;

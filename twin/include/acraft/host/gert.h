@@ -225,7 +225,7 @@ private:
     }
 };
 
-/* Everything any of the vendor's contexts can be asked for; each context is a name for it. */
+/* Everything that any of the vendor's contexts provides; each context is a name for it. */
 class Context {
 public:
     const char *GetNodeName() const { return node.c_str(); }

@@ -233,7 +233,7 @@ private:
         }
         return found;
     }
-    /* Shares that are alike are worth a quarter more work: kernels may leave the tails out. */
+    /* Equal shares may cost a quarter more work: kernels may leave the tails out. */
     void split()
     {
         if (multi_) {

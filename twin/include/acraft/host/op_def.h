@@ -227,7 +227,7 @@ public:
         tiling_ = fn;
         return *this;
     }
-    template <typename F> OpAICoreDef &SetTilingParse(F) { return *this; } /* no compile information is asked for */
+    template <typename F> OpAICoreDef &SetTilingParse(F) { return *this; } /* no compile information is needed */
     template <typename F> OpAICoreDef &SetCheckSupport(F) { return *this; }
     template <typename F> OpAICoreDef &SetOpSelectFormat(F) { return *this; }
     template <typename F> OpAICoreDef &SetOpSupportInfo(F) { return *this; }

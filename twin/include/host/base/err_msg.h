@@ -1,2 +1,2 @@
-/* Error reports of the runtime: said nowhere here. */
+/* Error reports of the runtime: not printed here. */
 #include "common/util/error_manager/error_manager.h"

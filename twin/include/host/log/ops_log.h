@@ -1,4 +1,4 @@
-/* The operator library's log calls: only the first error is kept, to be said with the verdict, but their
+/* The operator library's log calls: only the first error is kept, to be reported with the verdict, but their
  * conditions and what follows from them hold. The first argument of each names the operator. */
 #pragma once
 #include "toolchain/slog.h"
