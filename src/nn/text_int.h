@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-void text_softmax(float *logits, uint32_t count); /* in place */
-uint32_t text_largest(const float *values, uint32_t count);
+void text_softmax(float *p, uint32_t count); /* in place */
+uint32_t text_largest(const float *p, uint32_t count);
 
 #endif
