@@ -34,6 +34,7 @@ bool infer_matmul(Infer *infer)
                               dtype_name(infer_in(infer, 0)->dtype),
                               dtype_name(infer_in(infer, 1)->dtype));
     }
+    infer->dtype[0] = node_dtype(infer->node, AT_DTYPE, common);
     return true;
 }
 

@@ -75,7 +75,8 @@ T_TEST(product_plans_build)
 
 static Blocks choose(int64_t m, int64_t n, int64_t k, DType dtype)
 {
-    Product p = {.batch = 1, .m = m, .n = n, .k = k, .dtype = dtype, .bias = VALUE_NONE};
+    Product p = {
+        .batch = 1, .m = m, .n = n, .k = k, .dtype = dtype, .out = dtype, .bias = VALUE_NONE};
     Blocks best = {0};
     product_list(&p, chip_of(), &best, 1);
     return best;

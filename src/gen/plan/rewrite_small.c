@@ -367,11 +367,17 @@ static ValueId hidden(Rewrite *r, const Node *node, ValueId scores, ValueId mask
     return add(r, scores, rw_cast(r, mask, DT_F32));
 }
 
-/* softmax(q k^T * scale + mask) v, its products to be said by the next round. */
+/* The cube multiplies halves exactly and adds in f32. */
+static ValueId wide_product(Rewrite *r, ValueId a, ValueId b)
+{
+    Attr wide = {.key = AT_DTYPE, .dtype = DT_F32};
+    return rw_make(r, OP_MATMUL, 0, 2, (ValueId[]){a, b}, 1, &wide);
+}
+
+/* softmax(q k^T * scale + mask) v, its products to be said by the next round. Weights are not rounded as v is. */
 static bool attention(Rewrite *r, const Node *node, ValueId *sum)
 {
-    ValueId q = rw_cast(r, rw_in(r, node, 0), DT_F32), k = rw_cast(r, rw_in(r, node, 1), DT_F32);
-    ValueId v = rw_cast(r, rw_in(r, node, 2), DT_F32);
+    ValueId q = rw_in(r, node, 0), k = rw_in(r, node, 1), v = rw_in(r, node, 2);
     Shape s = rw_value(r, q)->shape, t = rw_value(r, k)->shape;
     if (node_bool(node, AT_GQA) || s.rank < 2 || t.rank < 2)
         return false;
@@ -379,11 +385,11 @@ static bool attention(Rewrite *r, const Node *node, ValueId *sum)
     if (!node_attr(node, AT_SCALE))
         rw_hold(r, q, s.rank - 1);
     ValueId turned = rw_swap(r, k, t.rank - 2, t.rank - 1);
-    ValueId scores = rw_make(r, OP_MATMUL, 0, 2, (ValueId[]){q, turned}, 0, NULL);
+    ValueId scores = wide_product(r, q, turned);
     scores = rw_binary(r, BINARY_mul, scores, rw_number(r, scale));
     scores = hidden(r, node, scores, node->in[3] == VALUE_NONE ? VALUE_NONE : rw_in(r, node, 3));
     ValueId weights = rw_softmax(r, scores, rw_value(r, scores)->shape.rank - 1, false);
-    *sum = rw_make(r, OP_MATMUL, 0, 2, (ValueId[]){weights, v}, 0, NULL);
+    *sum = rw_make(r, OP_MATMUL, 0, 2, (ValueId[]){weights, rw_cast(r, v, DT_F32)}, 0, NULL);
     return true;
 }
 

@@ -14,12 +14,15 @@
 #include "gen/plan/clock.h"
 #include "gen/plan/fit.h"
 
+#include <string.h>
+
 #define LOWEST "-3.4028235e+38" /* the least finite number: what is shifted by it stays a number */
 
 /* Tiles of queries and keys; queries that the vector role takes at once; steps through L0. */
 typedef struct Tiles {
     int64_t m, n, part, step;
     int l1, l0c; /* buffers of tiles of keys and values; of products */
+    bool pair;   /* two vector cores beside each cube core, which take parts by turns */
 } Tiles;
 
 typedef struct Writing {
@@ -28,6 +31,9 @@ typedef struct Writing {
     Script *s;
     TailOperands all;
 } Writing;
+
+/* Weights are handed over in two parts: rounded to the dtype of v, sums of many that cancel are outside the tolerance. */
+static bool in_parts(const Attention *a) { return a->dtype != DT_F32; }
 
 /* ---- tiles ---- */
 
@@ -44,7 +50,7 @@ static bool fit_cube(const Attention *a, Tiles *t)
     int64_t right = (int64_t)a->chip->l0b / 2 / (larger(t->n, wide) * size);
     t->step = (left < right ? left : right) / 16 * 16;
     t->step = t->step > 128 ? 128 : t->step;
-    int64_t once = t->m * d, turn = t->n * (d + wide) + t->m * t->n * (size < 4 ? 2 : 1);
+    int64_t once = t->m * d, turn = t->n * (d + wide) + t->m * t->n * (in_parts(a) ? 2 : 1);
     t->l1 = (once + 2 * turn) * size <= (int64_t)a->chip->l1 ? 2 : 1;
     int64_t c = t->m * (t->n + wide) * 4;
     t->l0c = 2 * c <= (int64_t)a->chip->l0c ? 2 : 1;
@@ -63,25 +69,29 @@ static double predict(const Attention *a, const Tiles *t)
     int64_t keys = a->size[ATTENTION_KEYS] < t->n ? a->size[ATTENTION_KEYS] : t->n;
     int64_t rows = a->size[ATTENTION_QUERIES] < t->m ? a->size[ATTENTION_QUERIES] : t->m;
     double vector = (double)(rows * keys * PASSES + rows * wide * RESULT_PASSES) / LANES;
-    double turn = vector + TURN + PART * (double)parts(rows, t->part);
-    return (double)parts(tiles, a->chip->aic) * (double)(turns + 1) * turn;
+    double shared = (double)parts(rows, t->part) / (t->pair ? 2 : 1);
+    shared = shared < 1 ? 1 : shared;
+    double turn = vector * shared / (double)parts(rows, t->part) + TURN + PART * shared;
+    double more = t->pair ? a->chip->aic * npu_constants[NPU_C_CORE_US].value * a->chip->mhz : 0;
+    return (double)parts(tiles, a->chip->aic) * (double)(turns + 1) * turn + more;
 }
 
 /* All that fit the cube, the fastest first. */
-enum { MOST_TILES = 80, CHANNEL_DEPTH = 8 };
+enum { MOST_TILES = 160, CHANNEL_DEPTH = 8 };
 static uint32_t list_tiles(const Attention *a, Tiles *out)
 {
     static const int64_t rows[] = {16, 32, 48, 64, 96, 128}, keys[] = {32, 64, 128, 256},
                          part[] = {16, 32, 64};
     /* All weights of a turn are under way at once: else each role could wait for the other. */
-    int64_t most = a->dtype == DT_F32 ? CHANNEL_DEPTH : CHANNEL_DEPTH / 2;
+    int64_t most = in_parts(a) ? CHANNEL_DEPTH / 2 : CHANNEL_DEPTH;
     uint32_t n = 0;
     for (int i = 0; i < 6; i++)
-        for (int k = 0; k < 12; k++) {
-            Tiles t = {.m = rows[i], .n = keys[k / 3], .part = part[k % 3]};
+        for (int k = 0; k < 24; k++) {
+            Tiles t = {.m = rows[i], .n = keys[k / 6], .part = part[k / 2 % 3], .pair = k % 2};
             bool past = (i && rows[i - 1] >= a->size[ATTENTION_QUERIES]) ||
-                        (k / 3 && keys[k / 3 - 1] >= a->size[ATTENTION_KEYS]);
-            if (past || t.m % t.part || t.m / t.part > most || !fit_cube(a, &t))
+                        (k / 6 && keys[k / 6 - 1] >= a->size[ATTENTION_KEYS]);
+            bool alone = t.pair && (t.m <= t.part || a->size[ATTENTION_QUERIES] <= t.part);
+            if (past || alone || t.m % t.part || t.m / t.part > most || !fit_cube(a, &t))
                 continue;
             uint32_t at = n++;
             for (; at && predict(a, &t) < predict(a, &out[at - 1]); at--)
@@ -238,8 +248,8 @@ static const char send_whole[] = "$Owith copyout():\n"
 
 static const char send_parts[] =
     "$O    weight[:r.size, :t.size] = cast(score[:r.size, :t.size], $T)\n"
-    "$O    wide[:r.size, :t.size] = cast(weight[:r.size, :t.size], f32)\n"
-    "$O    score[:r.size, :t.size] = score[:r.size, :t.size] - wide[:r.size, :t.size]\n"
+    "$O    $Y = cast(weight[:r.size, :t.size], f32)\n"
+    "$O    score[:r.size, :t.size] = score[:r.size, :t.size] - $Y\n"
     "$O    least[:r.size, :t.size] = cast(score[:r.size, :t.size], $T)\n"
     "$Owith copyout():\n"
     "$O    send(weights, weight[:r.size, :t.size])\n"
@@ -247,7 +257,7 @@ static const char send_parts[] =
 
 static const char add_text[] =
     "                for w in tiles(max($N * u - $N, 0), min($N * u, $R), $N):\n"
-    "                    for r in tiles(c, $L):\n"
+    "                    for r in $X:\n"
     "                        with copyin():\n"
     "                            recv(part[:r.size, :$W], added)\n"
     "                        with compute():\n"
@@ -255,7 +265,7 @@ static const char add_text[] =
     "                            total[" OWN ", :$W] = total[" OWN ", :$W] + part[:r.size, :$W]\n"
     "                with compute():\n"
     "                    before[:c.size] = now[:c.size]\n"
-    "            for r in tiles(c, $L):\n"
+    "            for r in $X:\n"
     "                with compute():\n"
     "                    total[" OWN ", :$W] = total[" OWN ", :$W] / col(sum[" OWN "])\n";
 
@@ -392,7 +402,7 @@ static void receive_scores(Writing *w, Buf *body, Buf *buffers)
     script_set(w->s, 'O', "                        ");
     script_set(w->s, 'E', half ? "rounded" : "score");
     script_put(w->s,
-               "                    for r in tiles(c, $L):\n$Owith copyin():\n"
+               "                    for r in $X:\n$Owith copyin():\n"
                "$O    recv($E[:r.size, :t.size], scores)\n",
                body);
     if (!half)
@@ -416,19 +426,28 @@ static bool put_vector(Writing *w, Buf *buffers, Buf *body)
                     .lanes = {a->axis[ATTENTION_WIDTH], a->size[ATTENTION_WIDTH], true}};
     for (uint32_t i = 0; i < a->nest->stores.len; i++)
         vec_push(a->arena, &results.stores, i);
-    bool half = a->dtype != DT_F32;
+    static const char received[] = "score[:r.size, :t.size]";
+    bool two = in_parts(a);
+    script_set(w->s, 'X', /* from here on the parts of a tile; the cube's texts are put */
+               str_format(a->arena, w->tiles.pair ? "alternate(tiles(c, %lld))" : "tiles(c, %lld)",
+                          (long long)w->tiles.part));
     script_put(w->s, vector_buffers, buffers);
-    if (half)
-        script_put(w->s, "    least = ub($T, $L, $N, depth=2)\n    wide = ub(f32, $L, $N)\n",
-                   buffers);
+    if (two)
+        script_put(w->s, "    least = ub($T, $L, $N, depth=2)\n", buffers);
     script_put(w->s, vector_text, body);
     receive_scores(w, body, buffers);
     Build b = open_build(w, &scores, &pool, &next, wanted, body, 6);
-    name_fed(&b, a->product, "score[:r.size, :t.size]");
-    script_set(w->s, 'B', build_value(&b, a->scores));
-    script_set(w->s, 'E', half ? "score[:r.size, :t.size]" : "weight[:r.size, :t.size]");
+    name_fed(&b, a->product, received);
+    const char *scores_view = build_value(&b, a->scores);
+    /* What softmax was taken of is not read again: its tile takes what weights are rounded to. */
+    bool apart = strcmp(scores_view, received) != 0;
+    if (two && !apart)
+        script_put(w->s, "    wide = ub(f32, $L, $N)\n", buffers);
+    script_set(w->s, 'B', scores_view);
+    script_set(w->s, 'Y', apart ? scores_view : "wide[:r.size, :t.size]");
+    script_set(w->s, 'E', two ? "score[:r.size, :t.size]" : "weight[:r.size, :t.size]");
     script_put(w->s, weigh_text, body);
-    script_put(w->s, half ? send_parts : send_whole, body);
+    script_put(w->s, two ? send_parts : send_whole, body);
     script_put(w->s, add_text, body);
     for (uint32_t i = 0; i < pool.len; i++)
         pool.at[i].owner = 0;
@@ -476,15 +495,15 @@ static void list_operands(Writing *w)
 
 static void put_cube(Writing *w, Buf *body)
 {
-    bool half = w->a->dtype != DT_F32;
+    bool two = in_parts(w->a);
     script_put(w->s, cube_text, body);
-    script_put(w->s, half ? take_parts : take_whole, body);
+    script_put(w->s, two ? take_parts : take_whole, body);
     script_set(w->s, 'E', "w1");
     script_set(w->s, 'O', "s.index == 0");
     script_put(w->s, weigh_values, body);
     script_set(w->s, 'E', "w2");
     script_set(w->s, 'O', "False");
-    if (half)
+    if (two)
         script_put(w->s, weigh_values, body);
     script_put(w->s, send_sums, body);
 }
@@ -514,13 +533,14 @@ static bool put_program(Writing *w, Buf *out)
     script_put(s, "\n@host\ndef $F($P):\n", out);
     buf_printf(out, "    %s_attention[min(chip.cube_cores, %s)](", s->name, pieces);
     tail_parameters(&w->all, &w->all, false, out);
-    buf_printf(out, ")\n\n@kernel(cube, vector)\ndef %s_attention(", s->name);
+    buf_printf(out, ")\n\n@kernel(cube, vector%s)\ndef %s_attention(",
+               w->tiles.pair ? ", vector" : "", s->name);
     tail_parameters(&w->all, &w->all, true, out);
     buf_puts(out, "):\n");
     script_put(s, cube_buffers, out);
     script_put(s, /* tiles of L1 have eight slots */
-               a->dtype == DT_F32 ? "    w1 = l1($T, $M, $N, depth=$G)\n"
-                                  : "    w1 = l1($T, $M, $N)\n    w2 = l1($T, $M, $N)\n",
+               in_parts(a) ? "    w1 = l1($T, $M, $N)\n    w2 = l1($T, $M, $N)\n"
+                           : "    w1 = l1($T, $M, $N, depth=$G)\n",
                out);
     put_cube(w, &body);
     bool ok = put_vector(w, out, &body);

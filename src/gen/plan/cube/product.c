@@ -389,7 +389,7 @@ static bool write_plain(Writing *w, const Blocks *b, Plan *plan)
     Buf out = {0};
     add_factor(w->arena, &all, p, true, &z);
     add_factor(w->arena, &all, p, false, &z);
-    TailOperand y = {.value = p->y, .output = true, .dtype = p->dtype, .name = "y"};
+    TailOperand y = {.value = p->y, .output = true, .dtype = p->out, .name = "y"};
     y.dims = str_format(w->arena, "%s%s, %s", p->batch > 1 ? "batch, " : "", z.m, z.n);
     y.shape = p->batch > 1 ? script_shape3(p->batch, p->m, p->n) : script_shape2(p->m, p->n);
     vec_push(w->arena, &all, y);

@@ -30,7 +30,7 @@ typedef struct Product {
     ProductOperand a, b;
     ValueId bias, y; /* bias VALUE_NONE: none */
     int64_t batch, m, n, k;
-    DType dtype, bias_dtype;
+    DType dtype, out, bias_dtype; /* of the factors; of what is stored: theirs, or f32 */
     ProductEnd end;
 } Product;
 

@@ -74,7 +74,8 @@ static double block_cycles(const Product *p, const Costs *c, const Blocks *b, in
                    (double)round_up(n, 16) / c->chip->l1_l0b_rate) /
                   c->l0;
     bool widened = b->slices > 1 || p->end != PRODUCT_STORED;
-    double fix = (double)(m * n * (widened ? 4 : c->size)) / constant(NPU_C_FIX_GM);
+    double fix = (double)(m * n * (widened ? 4 : (int64_t)dtype_bytes(p->out))) /
+                 constant(NPU_C_FIX_GM);
     double flags = (double)(steps + loads) * 2 * constant(NPU_C_FLAG);
     double inside = larger(larger(mac, mte2), larger(mte1, flags));
     return b->c_depth > 1 ? larger(inside, fix) : inside + fix;
@@ -134,7 +135,7 @@ static bool keeps_lines(const Product *p, const Blocks *b)
 {
     enum { LINE = 512 };
     bool widened = b->slices > 1 || p->end != PRODUCT_STORED;
-    int64_t size = widened ? 4 : (int64_t)dtype_bytes(p->dtype);
+    int64_t size = widened ? 4 : (int64_t)dtype_bytes(p->out);
     return b->n >= p->n || b->n * size % LINE == 0;
 }
 

@@ -100,7 +100,8 @@ static bool types_fit(const Graph *g, const Product *p)
 {
     DType a = graph_value(g, p->a.value)->dtype, b = graph_value(g, p->b.value)->dtype;
     DType y = graph_value(g, p->y)->dtype;
-    return a == b && a == y && (a == DT_F16 || a == DT_BF16 || a == DT_F32);
+    bool half = a == DT_F16 || a == DT_BF16;
+    return a == b && (half || a == DT_F32) && (a == y || y == DT_F32);
 }
 
 static bool is_tensor(const Graph *g, ValueId id)
@@ -137,7 +138,8 @@ bool product_read(const Graph *graph, Product *p)
     if (!read_batch(p, &a, &b) || !is_tensor(graph, p->a.value) || !is_tensor(graph, p->b.value) ||
         !types_fit(graph, p))
         return false;
-    p->dtype = graph_value(graph, p->y)->dtype;
+    p->dtype = graph_value(graph, p->a.value)->dtype;
+    p->out = graph_value(graph, p->y)->dtype;
     if (p->bias != VALUE_NONE) {
         p->bias_dtype = graph_value(graph, p->bias)->dtype;
         if (!is_tensor(graph, p->bias) || p->bias_dtype != p->dtype || p->batch != 1)

@@ -262,7 +262,7 @@ static bool expand_batch(Rewrite *r, const Node *node, ValueId *out)
     }
     if (same)
         return false;
-    out[0] = rw_make(r, OP_MATMUL, 0, 2, in, 0, NULL);
+    out[0] = rw_make(r, OP_MATMUL, 0, 2, in, node->n_attr, node->attr);
     return !r->failed;
 }
 
