@@ -26,7 +26,7 @@ enum {
 #define FOLD_GAIN 0.7  /* of the analytic cost */
 #define MUCH_FREE 1.25 /* times what is used of the memory on chip */
 /* Instructions, flags and waits that are simulated for one kind of nest: then what was found stands. */
-#define MOST_RECORDS 2000000
+#define MOST_RECORDS 4000000
 
 typedef struct Search {
     BuildTask task; /* its nest has the schedule's shared reductions */
