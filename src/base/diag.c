@@ -16,8 +16,8 @@ Diag diag_make(Arena *arena, const char *file, Str source)
     return (Diag){.arena = arena, .file = file, .source = source};
 }
 
-static void add(Diag *diag, DiagLevel level, const char *code, Span at, const char *format,
-                va_list args)
+static void add_item(Diag *diag, DiagLevel level, const char *code, Span at, const char *format,
+                     va_list args)
 {
     diag->errors += level == DIAG_ERROR;
     diag->warnings += level == DIAG_WARNING;
@@ -37,7 +37,7 @@ void diag_error(Diag *diag, const char *code, Span at, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    add(diag, DIAG_ERROR, code, at, format, args);
+    add_item(diag, DIAG_ERROR, code, at, format, args);
     va_end(args);
 }
 
@@ -45,7 +45,7 @@ void diag_warn(Diag *diag, const char *code, Span at, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    add(diag, DIAG_WARNING, code, at, format, args);
+    add_item(diag, DIAG_WARNING, code, at, format, args);
     va_end(args);
 }
 
@@ -53,7 +53,7 @@ void diag_note(Diag *diag, const char *code, Span at, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    add(diag, DIAG_NOTE, code, at, format, args);
+    add_item(diag, DIAG_NOTE, code, at, format, args);
     va_end(args);
 }
 

@@ -14,7 +14,7 @@
 static const Span no_place = {0, 0, 0};
 
 /* errno as the reason; always false, so that callers can return it. */
-static bool fail(Diag *diag, const char *code, const char *doing, const char *path)
+static bool fail_file(Diag *diag, const char *code, const char *doing, const char *path)
 {
     diag_error(diag, code, no_place, "cannot %s '%s': %s", doing, path, strerror(errno));
     return false;
@@ -71,13 +71,13 @@ bool file_read(Arena *arena, const char *path, size_t most, Str *text, Diag *dia
 {
     int fd = open_to_read(path);
     if (fd < 0)
-        return fail(diag, "F001", "read", path);
+        return fail_file(diag, "F001", "read", path);
     Buf held = {0};
     bool ok = read_all(fd, most ? most : (size_t)1 << 30, &held);
     if (ok)
         *text = str_copy(arena, buf_view(&held));
     else
-        fail(diag, "F001", "read", path);
+        fail_file(diag, "F001", "read", path);
     buf_free(&held);
     close(fd);
     return ok;
@@ -150,7 +150,7 @@ bool file_write(const char *path, Str text, Diag *diag)
     bool exists = lstat(path, &old) == 0;
     bool ok = exists && !S_ISREG(old.st_mode) ? write_in_place(path, text)
                                               : write_renamed(path, exists ? &old : NULL, text);
-    return ok || fail(diag, "F002", "write", path);
+    return ok || fail_file(diag, "F002", "write", path);
 }
 
 /* --- directories ----------------------------------------------------------------------- */
@@ -191,7 +191,7 @@ bool file_make_dirs(const char *path, Diag *diag)
         errno = ENOTDIR;
         ok = false;
     }
-    return ok || fail(diag, "F003", "make directory", path);
+    return ok || fail_file(diag, "F003", "make directory", path);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -203,13 +203,13 @@ bool file_list(Arena *arena, const char *path, NameList *names, Diag *diag)
 {
     DIR *dir = opendir(path);
     if (!dir)
-        return fail(diag, "F003", "list", path);
+        return fail_file(diag, "F003", "list", path);
     *names = (NameList){0};
     const struct dirent *entry;
     while ((errno = 0, entry = readdir(dir)))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             vec_push(arena, names, str_dup(arena, str_from(entry->d_name)));
-    bool ok = errno == 0 || fail(diag, "F003", "list", path);
+    bool ok = errno == 0 || fail_file(diag, "F003", "list", path);
     closedir(dir);
     if (names->len)
         qsort(names->at, names->len, sizeof *names->at, compare_names);
@@ -226,7 +226,7 @@ bool file_remove_tree(const char *path, Diag *diag)
 {
     if (nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT)
         return true;
-    return fail(diag, "F003", "remove", path);
+    return fail_file(diag, "F003", "remove", path);
 }
 
 bool file_temp_dir(Arena *arena, const char *prefix, const char **path, Diag *diag)
@@ -236,7 +236,7 @@ bool file_temp_dir(Arena *arena, const char *prefix, const char **path, Diag *di
         root = "/tmp";
     char *name = str_format(arena, "%s/%s-XXXXXX", root, prefix);
     if (!mkdtemp(name))
-        return fail(diag, "F003", "make directory", name);
+        return fail_file(diag, "F003", "make directory", name);
     *path = name;
     return true;
 }

@@ -152,7 +152,7 @@ static BoxSpec with_defaults(const BoxSpec *spec)
 
 /* --- starting ------------------------------------------------------------------------------ */
 
-static bool fail(Arena *arena, BoxResult *result, const char *step, int error)
+static bool fail_step(Arena *arena, BoxResult *result, const char *step, int error)
 {
     result->end = BOX_FAILED;
     result->reason = str_format(arena, "cannot %s: %s", step, strerror(error));
@@ -334,7 +334,7 @@ static bool climb(Box *box, BoxPlan *plan, BoxResult *result)
         if (!open_pipes(&p)) {
             int error = errno;
             close_pipes(&p);
-            return fail(box->arena, result, "open pipes", error);
+            return fail_step(box->arena, result, "open pipes", error);
         }
         plan_pipes(plan, &p);
         box->report = (BoxReport){0};
@@ -347,7 +347,8 @@ static bool climb(Box *box, BoxPlan *plan, BoxResult *result)
         if (box->report.no_program)
             break;
     }
-    fail(box->arena, result, box->report.step[0] ? box->report.step : "start", box->report.error);
+    fail_step(box->arena, result, box->report.step[0] ? box->report.step : "start",
+              box->report.error);
     if (box->report.no_program)
         result->end = BOX_NO_PROGRAM;
     return false;
@@ -384,9 +385,9 @@ Box *box_start(Arena *arena, const BoxSpec *spec, BoxResult *result)
     BoxPlan *plan = arena_new(arena, BoxPlan);
     *plan = (BoxPlan){.spec = &box->spec, .is_root = geteuid() == 0};
     if (spec->fd_count > MOST_FDS)
-        return fail(arena, result, "inherit so many descriptors", E2BIG), NULL;
+        return fail_step(arena, result, "inherit so many descriptors", E2BIG), NULL;
     if (!plan_mounts(arena, &box->spec, plan))
-        return fail(arena, result, "find the writable directory", ENOENT), NULL;
+        return fail_step(arena, result, "find the writable directory", ENOENT), NULL;
     plan->argv = exec_vector(arena, spec->argv);
     plan->env = exec_vector(arena, spec->env);
     plan_filter(arena, spec, plan);

@@ -38,7 +38,7 @@ typedef struct Meanings {
     uint32_t len;
 } Meanings;
 
-static void add(Meanings *found, Meaning m)
+static void add_meaning(Meanings *found, Meaning m)
 {
     for (int i = 0; i < EXAMPLES && !*m.bad; i++)
         if (!strcmp(examples[i].code, m.code)) {
@@ -55,8 +55,8 @@ static void find_proof(Str code, Meanings *found)
         const IrProofRow *row = &ir_proof_rows[i];
         bool watch = str_is(code, row->watch);
         if (watch || str_is(code, row->refuse))
-            add(found, (Meaning){watch ? row->watch : row->refuse, row->rule, row->repair, row->bad,
-                                 row->good});
+            add_meaning(found, (Meaning){watch ? row->watch : row->refuse, row->rule, row->repair,
+                                         row->bad, row->good});
     }
 }
 
@@ -66,7 +66,7 @@ static void find_fault(Str code, Meanings *found)
     for (int i = IR_PROOF_COUNT; i < IR_FAULT_COUNT; i++) {
         const IrFaultRow *row = &ir_fault_rows[i];
         if (str_is(code, row->code))
-            add(found, (Meaning){row->code, row->rule, row->repair, "", ""});
+            add_meaning(found, (Meaning){row->code, row->rule, row->repair, "", ""});
     }
 }
 
@@ -79,7 +79,7 @@ static void find_sim_fault(Arena *arena, Str code, Meanings *found)
             continue;
         const char *text = str_format(arena, "%s%s%s", row->repair,
                                       *row->device ? ". On the device: " : "", row->device);
-        add(found, (Meaning){row->code, row->title, text, "", ""});
+        add_meaning(found, (Meaning){row->code, row->title, text, "", ""});
     }
 }
 
@@ -88,13 +88,14 @@ static Meanings find(Arena *arena, Str code)
     Meanings found = {0};
     const CraftCode *row = craft_explain(code);
     if (row)
-        add(&found, (Meaning){row->code, row->brief, row->text, row->bad, row->good});
+        add_meaning(&found, (Meaning){row->code, row->brief, row->text, row->bad, row->good});
     find_proof(code, &found);
     find_fault(code, &found);
     find_sim_fault(arena, code, &found);
     for (int i = 0; i < OTHERS; i++)
         if (str_is(code, others[i].code))
-            add(&found, (Meaning){others[i].code, others[i].brief, others[i].repair, "", ""});
+            add_meaning(&found,
+                        (Meaning){others[i].code, others[i].brief, others[i].repair, "", ""});
     return found;
 }
 

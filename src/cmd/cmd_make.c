@@ -79,7 +79,7 @@ static bool read_ranges(Arena *arena, const NameList *texts, MakeRanges *ranges)
     return true;
 }
 
-static bool refuse(const char *why)
+static bool refuse_option(const char *why)
 {
     fprintf(stderr, "acraft: %s\n", why);
     return false;
@@ -94,15 +94,16 @@ static bool read_case(const MakeWish *wish, MakeSpec *spec)
     if (!wish->one)
         return true;
     if (wish->dir)
-        return refuse("--case judges one case and writes nothing: leave -o out");
+        return refuse_option("--case judges one case and writes nothing: leave -o out");
     if (wish->listed)
         return (str_to_i64(one, &spec->only) && spec->only > 0) ||
-               refuse("with --listed, --case takes the number of a case, from 1");
+               refuse_option("with --listed, --case takes the number of a case, from 1");
     if (fuzz ? draw < 0 || draw >= MOST_FUZZ
              : !str_is(one, "small") && !str_is(one, "medium") && !str_is(one, "own") &&
                    !str_is(one, "full"))
-        return refuse("--case takes small, medium, full, own, or fuzz0, fuzz1, ...; with --listed "
-                      "the number of a case");
+        return refuse_option(
+            "--case takes small, medium, full, own, or fuzz0, fuzz1, ...; with --listed "
+            "the number of a case");
     spec->one = wish->one;
     spec->medium = spec->medium || str_is(one, "medium");
     spec->fuzz = fuzz && draw >= spec->fuzz ? (uint32_t)draw + 1 : spec->fuzz;
@@ -115,9 +116,10 @@ static bool read_listed(const MakeWish *wish, MakeSpec *spec)
     Str size = str_from(wish->listed ? wish->listed : "own");
     bool plain = wish->ranges.len == 0 && str_is(str_from(wish->dtypes), "f32");
     if (!str_is(size, "own") && !str_is(size, "tiny"))
-        return refuse("--listed takes own or tiny");
+        return refuse_option("--listed takes own or tiny");
     if (wish->listed && !plain)
-        return refuse("--listed takes dtypes and sizes from the list: not with --dtype or --range");
+        return refuse_option(
+            "--listed takes dtypes and sizes from the list: not with --dtype or --range");
     spec->listed = wish->listed != NULL;
     spec->tiny = str_is(size, "tiny");
     return read_case(wish, spec);

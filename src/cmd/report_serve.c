@@ -117,7 +117,7 @@ static bool send_blob(Server *s, Str hash, bool timeline, Reply *r)
 
 /* ---- requests ---- */
 
-static void refuse(Reply *r, unsigned status, const char *why)
+static void refuse_request(Reply *r, unsigned status, const char *why)
 {
     buf_clear(&r->body);
     r->status = status;
@@ -142,7 +142,7 @@ static void answer(Server *s, const char *url, Reply *r)
     else
         found = false;
     if (!found)
-        refuse(r, MHD_HTTP_NOT_FOUND, "nothing of that name\n");
+        refuse_request(r, MHD_HTTP_NOT_FOUND, "nothing of that name\n");
 }
 
 static enum MHD_Result queue_reply(struct MHD_Connection *connection, const Reply *r)
@@ -178,9 +178,9 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     }
     if (!loopback_is_ours(MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host"),
                           s->port))
-        refuse(&r, MHD_HTTP_FORBIDDEN, "this server answers for 127.0.0.1 only\n");
+        refuse_request(&r, MHD_HTTP_FORBIDDEN, "this server answers for 127.0.0.1 only\n");
     else if (strcmp(method, "GET") && strcmp(method, "HEAD"))
-        refuse(&r, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");
+        refuse_request(&r, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");
     else
         answer(s, url, &r);
     enum MHD_Result result = queue_reply(connection, &r);

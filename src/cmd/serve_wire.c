@@ -14,7 +14,7 @@ typedef struct Reader {
     const char *why; /* the first thing that is wrong */
 } Reader;
 
-static bool refuse(Reader *r, const char *why)
+static bool refuse_field(Reader *r, const char *why)
 {
     if (!r->why)
         r->why = why;
@@ -34,7 +34,8 @@ static bool read_number(Reader *r, const char *name, double least, double most, 
         return true;
     double given = json_number_value(field);
     if (!json_is_number(field) || !(given >= least && given <= most))
-        return refuse(r, str_format(r->arena, "'%s' is a number from %g to %g", name, least, most));
+        return refuse_field(
+            r, str_format(r->arena, "'%s' is a number from %g to %g", name, least, most));
     *value = given;
     return true;
 }
@@ -43,7 +44,7 @@ static bool read_count(Reader *r, const char *name, double most, double *value)
 {
     const json_t *field = json_object_get(r->root, name);
     if (field && !json_is_null(field) && !json_is_integer(field))
-        return refuse(r, str_format(r->arena, "'%s' is a whole number", name));
+        return refuse_field(r, str_format(r->arena, "'%s' is a whole number", name));
     return read_number(r, name, 1, most, value);
 }
 
@@ -51,7 +52,7 @@ static bool read_flag(Reader *r, const json_t *object, const char *name, bool *v
 {
     const json_t *field = json_object_get(object, name);
     if (field && !json_is_null(field) && !json_is_boolean(field))
-        return refuse(r, str_format(r->arena, "'%s' is true or false", name));
+        return refuse_field(r, str_format(r->arena, "'%s' is true or false", name));
     *value = json_is_true(field);
     return true;
 }
@@ -71,7 +72,8 @@ static bool read_content(Reader *r, const json_t *content, Str *text)
     }
     *text = all.len ? str_copy(r->arena, buf_view(&all)) : STR("");
     buf_free(&all);
-    return ok || refuse(r, "the content of a message is a text or a list of parts of type text");
+    return ok ||
+           refuse_field(r, "the content of a message is a text or a list of parts of type text");
 }
 
 static bool read_role(Reader *r, const char *name, ChatRole *role)
@@ -88,7 +90,7 @@ static bool read_role(Reader *r, const char *name, ChatRole *role)
             *role = roles[i].role;
             return true;
         }
-    return refuse(r, "the role of a message is system, developer, user or assistant");
+    return refuse_field(r, "the role of a message is system, developer, user or assistant");
 }
 
 static bool read_messages(Reader *r, ServeAsk *ask)
@@ -97,7 +99,7 @@ static bool read_messages(Reader *r, ServeAsk *ask)
     size_t count = json_array_size(list);
     bool asked = false;
     if (!count || count > SERVE_MOST_MESSAGES)
-        return refuse(r, "'messages' is a list of 1 to 256 messages");
+        return refuse_field(r, "'messages' is a list of 1 to 256 messages");
     for (size_t i = 0; i < count; i++) {
         const json_t *one = json_array_get(list, i);
         ChatMessage m;
@@ -107,7 +109,7 @@ static bool read_messages(Reader *r, ServeAsk *ask)
         asked |= m.role == CHAT_USER && m.text.len;
         vec_push(r->arena, &ask->messages, m);
     }
-    return asked || refuse(r, "no message of the user says anything");
+    return asked || refuse_field(r, "no message of the user says anything");
 }
 
 static bool read_prompt(Reader *r, ServeAsk *ask)
@@ -116,7 +118,7 @@ static bool read_prompt(Reader *r, ServeAsk *ask)
     if (json_array_size(prompt) == 1)
         prompt = json_array_get(prompt, 0);
     if (!json_is_string(prompt) || !json_string_length(prompt))
-        return refuse(r, "'prompt' is one text that is not empty");
+        return refuse_field(r, "'prompt' is one text that is not empty");
     vec_push(r->arena, &ask->messages, ((ChatMessage){CHAT_USER, text_of(r->arena, prompt)}));
     return true;
 }
@@ -132,7 +134,7 @@ static bool read_stops(Reader *r, ServeAsk *ask)
         if (ok)
             ask->stop[ask->stops++] = text_of(r->arena, one);
     }
-    return ok || refuse(r, "'stop' is a text or a list of up to four");
+    return ok || refuse_field(r, "'stop' is a text or a list of up to four");
 }
 
 /* Without a temperature the first choice is the likeliest answer, as --gen local has it. */
@@ -146,7 +148,7 @@ static bool read_sampling(Reader *r, ServeAsk *ask)
         !read_count(r, "n", SERVE_MOST_CHOICES, &choices))
         return false;
     if (seed && !json_is_null(seed) && !json_is_integer(seed))
-        return refuse(r, "'seed' is a whole number");
+        return refuse_field(r, "'seed' is a whole number");
     ask->choices = (uint32_t)choices;
     ask->sampling = (LocalSampling){.temperature = isnan(temperature) ? 0.7 : temperature,
                                     .likely_first = isnan(temperature),
@@ -159,9 +161,9 @@ static bool read_sampling(Reader *r, ServeAsk *ask)
 static bool read_root(Reader *r, ServeAsk *ask)
 {
     if (!json_is_object(r->root))
-        return refuse(r, "the body is no JSON object");
+        return refuse_field(r, "the body is no JSON object");
     if (json_array_size(json_object_get(r->root, "tools")))
-        return refuse(r, "this model calls no tools");
+        return refuse_field(r, "this model calls no tools");
     return (ask->route == SERVE_CHAT ? read_messages(r, ask) : read_prompt(r, ask)) &&
            read_sampling(r, ask) && read_stops(r, ask) &&
            read_flag(r, r->root, "stream", &ask->stream) &&

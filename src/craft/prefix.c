@@ -26,14 +26,17 @@ static bool is_letter(char c)
 }
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\f'; }
 
-static bool take(CraftPrefix *p, CraftPoint *at, Tok tok) { return prefix_token(p, at, tok, NULL); }
+static bool take_token(CraftPrefix *p, CraftPoint *at, Tok tok)
+{
+    return prefix_token(p, at, tok, NULL);
+}
 
 static bool may_take(CraftPrefix *p, const CraftPoint *at, Tok tok)
 {
     CraftPoint tried = *at;
     bool accepting = p->accepting;
     p->accepting = false;
-    bool ok = take(p, &tried, tok);
+    bool ok = take_token(p, &tried, tok);
     p->accepting = accepting;
     return ok;
 }
@@ -194,7 +197,7 @@ static bool begin_operator(CraftPrefix *p, CraftPoint *at, char c)
     if (!operator_begins(p, at, at->op, 1, &longer))
         return false;
     at->lex = longer ? LEX_OP : LEX_GAP;
-    return longer || take(p, at, operator_of(at->op, 1));
+    return longer || take_token(p, at, operator_of(at->op, 1));
 }
 
 /* The byte belongs to the operator by the lexer's rule (longest first): then it must be one that may stand. */
@@ -224,7 +227,7 @@ static bool end_line(CraftPrefix *p, CraftPoint *at)
         at->lex = LEX_GAP;
         return true;
     }
-    if (!take(p, at, TOK_NEWLINE))
+    if (!take_token(p, at, TOK_NEWLINE))
         return false;
     at->lex = LEX_LINE;
     at->width = 0;
@@ -317,7 +320,7 @@ static bool number_byte(CraftPrefix *p, CraftPoint *at, char c)
         return true;
     bool whole = number_is_whole(at) && !is_letter(c) && !is_digit(c) && c != '.';
     at->lex = LEX_GAP;
-    return whole && take(p, at, TOK_INT) && begin_token(p, at, c);
+    return whole && take_token(p, at, TOK_INT) && begin_token(p, at, c);
 }
 
 static bool in_string(CraftPrefix *p, CraftPoint *at, char c)
@@ -328,7 +331,7 @@ static bool in_string(CraftPrefix *p, CraftPoint *at, char c)
     if (!over && !whole)
         return true;
     at->lex = LEX_GAP;
-    return take(p, at, TOK_STRING) && (whole || begin_token(p, at, c));
+    return take_token(p, at, TOK_STRING) && (whole || begin_token(p, at, c));
 }
 
 static bool operator_byte(CraftPrefix *p, CraftPoint *at, char c)
@@ -340,7 +343,7 @@ static bool operator_byte(CraftPrefix *p, CraftPoint *at, char c)
         return true;
     Tok k = operator_of(at->op, at->op_len);
     at->lex = LEX_GAP;
-    return k != TOK_COUNT && take(p, at, k) && begin_token(p, at, c);
+    return k != TOK_COUNT && take_token(p, at, k) && begin_token(p, at, c);
 }
 
 bool craft_prefix_try(CraftPrefix *p, CraftPoint *at, char c)

@@ -26,9 +26,12 @@ static const char *input_type(IrRole role)
                                      : "const at::Tensor &";
 }
 
-static void add(Buf *out, const char *text) { buf_printf(out, "%s%s", out->len ? ", " : "", text); }
+static void add_listed(Buf *out, const char *text)
+{
+    buf_printf(out, "%s%s", out->len ? ", " : "", text);
+}
 
-static const char *take(const Host *h, Buf *b)
+static const char *take_list(const Host *h, Buf *b)
 {
     const char *text = b->len ? buf_take(b, h->arena) : "";
     buf_free(b);
@@ -42,13 +45,15 @@ const char *torch_params(const Host *h)
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const IrTensor *t = &ir->tensors.at[i];
         if (operand_is_input(t))
-            add(&out, str_format(h->arena, "%s%s", input_type(t->role), camel(h->arena, t->name)));
+            add_listed(&out,
+                       str_format(h->arena, "%s%s", input_type(t->role), camel(h->arena, t->name)));
     }
     for (uint32_t i = 0; i < ir->attrs.len; i++) {
         const IrVar *v = &ir->vars.at[ir->attrs.at[i]];
-        add(&out, str_format(h->arena, "%s %s", attr_type(v->type), camel(h->arena, v->name)));
+        add_listed(&out,
+                   str_format(h->arena, "%s %s", attr_type(v->type), camel(h->arena, v->name)));
     }
-    return take(h, &out);
+    return take_list(h, &out);
 }
 
 const char *torch_args(const Host *h)
@@ -57,10 +62,10 @@ const char *torch_args(const Host *h)
     Buf out = {0};
     for (uint32_t i = 0; i < ir->operand_count; i++)
         if (operand_is_input(&ir->tensors.at[i]))
-            add(&out, camel(h->arena, ir->tensors.at[i].name));
+            add_listed(&out, camel(h->arena, ir->tensors.at[i].name));
     for (uint32_t i = 0; i < ir->attrs.len; i++)
-        add(&out, camel(h->arena, ir->vars.at[ir->attrs.at[i]].name));
-    return take(h, &out);
+        add_listed(&out, camel(h->arena, ir->vars.at[ir->attrs.at[i]].name));
+    return take_list(h, &out);
 }
 
 /* The dtype of an output: that of an input it always agrees with, or its own. */
@@ -192,7 +197,7 @@ void torch_print_outputs(Host *h, const char *like)
             continue;
         Buf shape = {0};
         for (uint32_t a = 0; a < operand_rank(t); a++)
-            add(&shape, print_expr(&h->pr, t->shape[a]));
+            add_listed(&shape, print_expr(&h->pr, t->shape[a]));
         pen_line(h->pen, "at::Tensor %s = at::empty({%s}, %s.options().dtype(%s));",
                  camel(h->arena, t->name), shape.len ? shape.at : "", like ? like : first_input(h),
                  output_dtype(h, i));
@@ -225,9 +230,9 @@ const char *torch_result_type(const Host *h)
     uint32_t n = output_count(h);
     Buf out = {0};
     for (uint32_t i = 0; i < n; i++)
-        add(&out,
-            result(h, i)->role == IR_ROLE_OUT_LIST ? "std::vector<at::Tensor>" : "at::Tensor");
-    const char *all = take(h, &out);
+        add_listed(&out, result(h, i)->role == IR_ROLE_OUT_LIST ? "std::vector<at::Tensor>"
+                                                                : "at::Tensor");
+    const char *all = take_list(h, &out);
     return n == 1 ? all : str_format(h->arena, "std::tuple<%s>", all);
 }
 
@@ -236,8 +241,8 @@ const char *torch_result(const Host *h)
     uint32_t n = output_count(h);
     Buf out = {0};
     for (uint32_t i = 0; i < n; i++)
-        add(&out, camel(h->arena, result(h, i)->name));
-    const char *all = take(h, &out);
+        add_listed(&out, camel(h->arena, result(h, i)->name));
+    const char *all = take_list(h, &out);
     return n == 1 ? all : str_format(h->arena, "std::make_tuple(%s)", all);
 }
 
@@ -260,16 +265,16 @@ static const char *schema(const Host *h)
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const IrTensor *t = &ir->tensors.at[i];
         if (operand_is_input(t))
-            add(&out, str_format(h->arena, "Tensor%s %s", schema_mark(h, t), t->name));
+            add_listed(&out, str_format(h->arena, "Tensor%s %s", schema_mark(h, t), t->name));
     }
     for (uint32_t i = 0; i < output_count(h); i++)
-        add(&res, str_format(h->arena, "Tensor%s", schema_mark(h, result(h, i))));
+        add_listed(&res, str_format(h->arena, "Tensor%s", schema_mark(h, result(h, i))));
     for (uint32_t i = 0; i < ir->attrs.len; i++) {
         const IrVar *v = &ir->vars.at[ir->attrs.at[i]];
         const char *type = v->type == DT_F32 ? "float" : v->type == DT_BOOL ? "bool" : "int";
-        add(&out, str_format(h->arena, "%s %s", type, v->name));
+        add_listed(&out, str_format(h->arena, "%s %s", type, v->name));
     }
-    const char *args = take(h, &out), *results = take(h, &res);
+    const char *args = take_list(h, &out), *results = take_list(h, &res);
     return str_format(h->arena, output_count(h) == 1 ? "%s(%s) -> %s" : "%s(%s) -> (%s)",
                       host_op_name(h), args, results);
 }
@@ -282,14 +287,14 @@ static void print_aclnn_call(Host *h)
         const IrTensor *t = &ir->tensors.at[i];
         const char *name = camel(h->arena, t->name);
         if (operand_is_input(t))
-            add(&args, str_format(h->arena, "aclCall.Give(%s)", name));
+            add_listed(&args, str_format(h->arena, "aclCall.Give(%s)", name));
     }
     for (uint32_t i = 0; i < ir->attrs.len; i++)
-        add(&args, camel(h->arena, ir->vars.at[ir->attrs.at[i]].name));
+        add_listed(&args, camel(h->arena, ir->vars.at[ir->attrs.at[i]].name));
     for (uint32_t i = 0; i < ir->operand_count; i++)
         if (ir->tensors.at[i].role == IR_ROLE_OUT || ir->tensors.at[i].role == IR_ROLE_OUT_LIST)
-            add(&args,
-                str_format(h->arena, "aclCall.Give(%s)", camel(h->arena, ir->tensors.at[i].name)));
+            add_listed(&args, str_format(h->arena, "aclCall.Give(%s)",
+                                         camel(h->arena, ir->tensors.at[i].name)));
     Pen *pen = h->pen;
     pen_line(pen, "AclCall aclCall;");
     pen_line(pen, "uint64_t roomBytes = 0;");
@@ -435,9 +440,9 @@ void torch_print_module(Host *h)
     Buf args = {0};
     for (uint32_t i = 0; i < ir->operand_count; i++)
         if (operand_is_input(&ir->tensors.at[i]))
-            add(&args, of_model(h->arena, m->given[i]));
+            add_listed(&args, of_model(h->arena, m->given[i]));
     for (uint32_t i = 0; i < ir->attrs.len; i++)
-        add(&args, of_model(h->arena, m->attributes[i]));
+        add_listed(&args, of_model(h->arena, m->attributes[i]));
     pen_line(pen, "# Written by acraft from %s. The operator in the place of the file's model:",
              craft_name(h->in));
     pen_line(pen, "#");
@@ -456,7 +461,7 @@ void torch_print_module(Host *h)
     pen_line(pen, "        self.model = model");
     pen_blank(pen);
     pen_line(pen, "    def forward(%.*s):", STR_ARG(m->parameters));
-    pen_line(pen, "        return torch.ops.acraft_%s.%s(%s)", name, name, take(h, &args));
+    pen_line(pen, "        return torch.ops.acraft_%s.%s(%s)", name, name, take_list(h, &args));
 }
 
 void torch_print_setup(Host *h)
@@ -499,11 +504,11 @@ void torch_print_test(Host *h)
     Buf inputs = {0}, outputs = {0};
     for (uint32_t i = 0; i < ir->operand_count; i++)
         if (operand_is_input(&ir->tensors.at[i]))
-            add(&inputs, str_format(h->arena, "\"%s\"", ir->tensors.at[i].name));
+            add_listed(&inputs, str_format(h->arena, "\"%s\"", ir->tensors.at[i].name));
     for (uint32_t i = 0; i < output_count(h); i++)
-        add(&outputs, str_format(h->arena, "\"%s\"", result(h, i)->name));
-    pen_line(pen, "INPUTS = [%s]", take(h, &inputs));
-    pen_line(pen, "OUTPUTS = [%s]", take(h, &outputs));
+        add_listed(&outputs, str_format(h->arena, "\"%s\"", result(h, i)->name));
+    pen_line(pen, "INPUTS = [%s]", take_list(h, &inputs));
+    pen_line(pen, "OUTPUTS = [%s]", take_list(h, &outputs));
     Buf attrs = {0};
     for (uint32_t i = 0; i < ir->attrs.len; i++)
         buf_printf(&attrs, "%s\"%s\"", i ? ", " : "", ir->vars.at[ir->attrs.at[i]].name);

@@ -10,7 +10,7 @@ static bool is_list(const IrTensor *t)
     return t->role == IR_ROLE_IN_LIST || t->role == IR_ROLE_OUT_LIST;
 }
 
-static void refuse(CWriter *w, const char *cond, const char *text)
+static void write_refusal(CWriter *w, const char *cond, const char *text)
 {
     Buf quoted = {0};
     c_string(&quoted, text);
@@ -59,7 +59,8 @@ static void check_dims(CWriter *w)
                                       (long long)v->lo, name, (long long)v->hi, name,
                                       (long long)v->multiple);
         if (v->lo != v->hi)
-            refuse(w, cond, str_format(w->scratch, "the size %s is outside its range", v->name));
+            write_refusal(w, cond,
+                          str_format(w->scratch, "the size %s is outside its range", v->name));
     }
 }
 
@@ -117,16 +118,16 @@ static void bind_tensor(CWriter *w, const IrTensor *t, uint32_t i)
     c_line(w, "const CraftTensor *t = &args->operands[%u].items[0];", i);
     c_line(w, "gm_%s.data = t->data;", t->name);
     put_shape(w, t);
-    refuse(w, str_format(w->scratch, "t->rank != %u", t->rank),
-           str_format(w->scratch, "'%s' has the wrong number of axes", t->name));
+    write_refusal(w, str_format(w->scratch, "t->rank != %u", t->rank),
+                  str_format(w->scratch, "'%s' has the wrong number of axes", t->name));
     for (uint32_t a = 0; a < t->rank; a++)
-        refuse(w, str_format(w->scratch, "t->dims[%u] != gm_%s.dims[%u]", a, t->name, a),
-               str_format(w->scratch, "axis %u of '%s' has the wrong size", a, t->name));
+        write_refusal(w, str_format(w->scratch, "t->dims[%u] != gm_%s.dims[%u]", a, t->name, a),
+                      str_format(w->scratch, "axis %u of '%s' has the wrong size", a, t->name));
     w->depth--;
     c_line(w, "}");
     if (t->role != IR_ROLE_OPT)
-        refuse(w, str_format(w->scratch, "args->operands[%u].count < 1", i),
-               str_format(w->scratch, "'%s' is not given", t->name));
+        write_refusal(w, str_format(w->scratch, "args->operands[%u].count < 1", i),
+                      str_format(w->scratch, "'%s' is not given", t->name));
     c_line(w, "(void)gm_%s;", t->name);
 }
 
@@ -242,7 +243,7 @@ static void launch_team(CWriter *w, const IrStmt *s, const IrKernel *k)
     c_line(w, "    else if (id == 0)");
     c_line(w, "        missing = 1;");
     c_line(w, "}");
-    refuse(w, "missing", "the machine does not give a thread to every core");
+    write_refusal(w, "missing", "the machine does not give a thread to every core");
 }
 
 static void launch(CWriter *w, const IrStmt *s)
@@ -252,7 +253,7 @@ static void launch(CWriter *w, const IrStmt *s)
     w->depth++;
     c_line(w, "const int64_t cores = %s;", c_text(w, s->cores));
     pass_arguments(w, s, k);
-    refuse(w, "cores < 1", str_format(w->scratch, "'%s' is launched on no core", k->name));
+    write_refusal(w, "cores < 1", str_format(w->scratch, "'%s' is launched on no core", k->name));
     if ((k->has_cube && k->has_vector) || c_waits(w->p, &k->body))
         launch_team(w, s, k);
     else
@@ -288,7 +289,7 @@ static void host_block(CWriter *w, const IrBlock *block)
         case IR_S_IF: host_if(w, s); break;
         case IR_S_ASSIGN: c_line(w, "%s = %s;", c_var(w, s->var), c_bare(w, s->value)); break;
         case IR_S_ASSERT:
-            refuse(w, str_format(w->scratch, "!(%s)", c_bare(w, s->cond)), s->text);
+            write_refusal(w, str_format(w->scratch, "!(%s)", c_bare(w, s->cond)), s->text);
             break;
         case IR_S_WORKSPACE: {
             const IrTensor *t = &w->p->tensors.at[s->tensor];

@@ -16,7 +16,7 @@ const char *eval_first_error(const EvalRun *run)
     return "";
 }
 
-static bool fail(EvalRun *run, VerdictStatus status, VerdictStage stage, const char *reason)
+static bool fail_craft(EvalRun *run, VerdictStatus status, VerdictStage stage, const char *reason)
 {
     verdict_fail(run->verdict, status, stage, reason);
     return false;
@@ -48,10 +48,10 @@ static bool read_program(EvalRun *run)
             run->program = p;
     }
     if (!diag_ok(run->diag))
-        return fail(run, VERDICT_NOT_PARSED, STAGE_CHECK, eval_first_error(run));
+        return fail_craft(run, VERDICT_NOT_PARSED, STAGE_CHECK, eval_first_error(run));
     if (!run->program)
-        return fail(run, VERDICT_NOT_PARSED, STAGE_CHECK,
-                    "no variant of the program has the task's number and dtypes of operands");
+        return fail_craft(run, VERDICT_NOT_PARSED, STAGE_CHECK,
+                          "no variant of the program has the task's number and dtypes of operands");
     return true;
 }
 
@@ -65,9 +65,9 @@ static bool prove(EvalRun *run)
     run->verdict->proved = report.count[IR_PROVED];
     run->verdict->watched = report.count[IR_WATCHED];
     if (report.count[IR_REFUSED])
-        return fail(run, VERDICT_NOT_PARSED, STAGE_CHECK, eval_first_error(run));
+        return fail_craft(run, VERDICT_NOT_PARSED, STAGE_CHECK, eval_first_error(run));
     if (report.count[IR_WATCHED] && run->config->deny_unproven)
-        return fail(run, VERDICT_NOT_PARSED, STAGE_CHECK, "not everything is proved");
+        return fail_craft(run, VERDICT_NOT_PARSED, STAGE_CHECK, "not everything is proved");
     return true;
 }
 
@@ -122,9 +122,10 @@ static bool make_operands(EvalRun *run)
             run->operands[i] = seen_as(copy, o->shape);
         tensor_free(copy);
         if (!run->operands[i])
-            return fail(run, VERDICT_NOT_PARSED, STAGE_CHECK,
-                        str_format(run->arena, "operand '%s' has no value of that size in the task",
-                                   run->program->tensors.at[i].name));
+            return fail_craft(run, VERDICT_NOT_PARSED, STAGE_CHECK,
+                              str_format(run->arena,
+                                         "operand '%s' has no value of that size in the task",
+                                         run->program->tensors.at[i].name));
     }
     return true;
 }

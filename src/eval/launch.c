@@ -26,7 +26,7 @@ static bool whole(const TwinView *v, const EvalRoom *room, uint64_t bytes)
     return v->address == room->address && !v->offset && bytes == room->memory.bytes;
 }
 
-static bool fail(EvalHost *host, VerdictStatus status, const char *reason)
+static bool fail_launch(EvalHost *host, VerdictStatus status, const char *reason)
 {
     return eval_judge_fail(host->j, status, STAGE_RUN, reason);
 }
@@ -48,7 +48,7 @@ static bool lend(EvalHost *host, EvalDevice *d, const TwinView *v, const char *n
     Lent lent = {.view = *v, .room = eval_device_at(d, v->address)};
     uint64_t count;
     if (!lent.room || !twin_view_count(v, &count) || v->rank > TWIN_MOST_DIMS)
-        return fail(host, VERDICT_CRASHED, "a launch gets a tensor without memory");
+        return fail_launch(host, VERDICT_CRASHED, "a launch gets a tensor without memory");
     bool no_values = host->j->config->no_values;
     lent.before = role == SIM_IN || no_values ? 0 : fingerprint(&lent.room->memory);
     lent.held = lent.room->known;
@@ -62,7 +62,7 @@ static bool lend(EvalHost *host, EvalDevice *d, const TwinView *v, const char *n
     }
     bool in_place = twin_view_dense(v) && whole(v, lent.room, lent.tensor.bytes);
     if (host->j->config->sample && !in_place)
-        return fail(host, VERDICT_NO_TIME, "a launch gets part of a tensor");
+        return fail_launch(host, VERDICT_NO_TIME, "a launch gets part of a tensor");
     if (no_values && !lent.room->holds && !host->j->config->sample) {
         lent.tensor.data = NULL;
     } else if (in_place) {
@@ -72,7 +72,7 @@ static bool lend(EvalHost *host, EvalDevice *d, const TwinView *v, const char *n
         lent.dense = arena_alloc(arena, lent.tensor.bytes + 1);
         lent.tensor.data = lent.dense;
         if (!twin_view_gather(v, lent.room->memory.data, lent.room->memory.bytes, lent.dense))
-            return fail(host, VERDICT_CRASHED, "a launch gets a tensor outside its memory");
+            return fail_launch(host, VERDICT_CRASHED, "a launch gets a tensor outside its memory");
     }
     vec_push(arena, lents, lent);
     return true;
@@ -211,7 +211,7 @@ static bool may_launch(EvalHost *host)
 {
     EvalSample *sample = host->j->config->sample;
     return !sample || sample->launches++ == 0 ||
-           fail(host, VERDICT_NO_TIME, "host code launches several kernels");
+           fail_launch(host, VERDICT_NO_TIME, "host code launches several kernels");
 }
 
 /* ---- operators ---- */
@@ -238,11 +238,12 @@ static bool lend_value(EvalHost *host, EvalDevice *d, const TwinValue *v, const 
     if (v->kind == BIND_NONE && t->need != TWIN_REQUIRED)
         return true;
     if (v->kind != BIND_TENSOR)
-        return fail(host, VERDICT_CRASHED,
-                    str_format(host->j->arena, "the binding passes no tensor for '%s'", t->name));
+        return fail_launch(
+            host, VERDICT_CRASHED,
+            str_format(host->j->arena, "the binding passes no tensor for '%s'", t->name));
     EvalRoom *room = eval_device_at(d, v->view.address);
     if (!output && room && !room->known)
-        return fail(
+        return fail_launch(
             host, VERDICT_HAZARD,
             str_format(host->j->arena, "input '%s' is memory that nobody has written", t->name));
     SimRole role = !output ? SIM_IN : room && room->known ? SIM_INOUT : SIM_OUT;
@@ -297,20 +298,21 @@ static bool read_args(EvalHost *host, EvalDevice *d, const TwinOp *op, const Twi
     uint32_t all = op->inputs.len + op->attrs.len + op->outputs.len;
     bool in_place = again && e->count == all - again;
     if (e->count != all && !in_place)
-        return fail(host, VERDICT_CRASHED,
-                    str_format(arena,
-                               "the binding passes %u arguments to %s, which has %u inputs, %u "
-                               "attributes, %u outputs",
-                               e->count, e->name, op->inputs.len, op->attrs.len, op->outputs.len));
+        return fail_launch(
+            host, VERDICT_CRASHED,
+            str_format(arena,
+                       "the binding passes %u arguments to %s, which has %u inputs, %u "
+                       "attributes, %u outputs",
+                       e->count, e->name, op->inputs.len, op->attrs.len, op->outputs.len));
     for (uint32_t i = 0; i < op->inputs.len; i++)
         if (!lend_value(host, d, &e->args[next++], &op->inputs.at[i], false, lents))
             return false;
     for (uint32_t i = 0; i < op->attrs.len; i++) {
         const TwinValue *v = &e->args[next++];
         if (v->kind == BIND_TENSOR)
-            return fail(host, VERDICT_CRASHED,
-                        str_format(arena, "the binding passes a tensor for attribute '%s'",
-                                   op->attrs.at[i].name));
+            return fail_launch(host, VERDICT_CRASHED,
+                               str_format(arena, "the binding passes a tensor for attribute '%s'",
+                                          op->attrs.at[i].name));
         if (v->kind != BIND_NONE)
             vec_push(arena, &kase->attrs,
                      str_format(arena, "%s=%s", op->attrs.at[i].name, attr_text(arena, v)));
@@ -357,7 +359,7 @@ static bool dtypes_defined(EvalHost *host, const TwinOp *op, const Lents *lents)
     const char *text = str_format(host->j->arena, "operator %s is not defined for %s", op->name,
                                   types.len ? types.at : "no tensors");
     buf_free(&types);
-    return !columns || fail(host, VERDICT_BAD_TILING, text);
+    return !columns || fail_launch(host, VERDICT_BAD_TILING, text);
 }
 
 bool eval_launch_operator(EvalHost *host, EvalDevice *d, const TwinEvent *e)
@@ -369,7 +371,7 @@ bool eval_launch_operator(EvalHost *host, EvalDevice *d, const TwinEvent *e)
     TwinRun run;
     const TwinOp *op = find_op(host, e->name);
     if (!op)
-        return fail(
+        return fail_launch(
             host, VERDICT_NOT_COMPUTED,
             str_format(j->arena, "the binding calls %s, which is no operator of its own", e->name));
     if (!read_args(host, d, op, e, &kase, &lents) || !dtypes_defined(host, op, &lents))
@@ -473,8 +475,8 @@ static bool lend_address(EvalHost *host, EvalDevice *d, uint64_t address, const 
         *arg = (TwinArg){.kind = TWIN_ARG_TENSOR, .index = i, .count = 1};
         if (lents->at[i].view.offset == view.offset)
             return true;
-        return fail(host, VERDICT_UNSUPPORTED,
-                    "two kernel arguments point into one allocation at different places");
+        return fail_launch(host, VERDICT_UNSUPPORTED,
+                           "two kernel arguments point into one allocation at different places");
     }
     *arg = (TwinArg){.kind = TWIN_ARG_TENSOR, .index = lents->len, .count = 1};
     room->uses++;
@@ -487,9 +489,9 @@ static bool bind_args(EvalHost *host, EvalDevice *d, const TwinKernel *kernel, c
 {
     const TwinParams *params = twin_kernel_params(kernel);
     if (params->len != e->count)
-        return fail(host, VERDICT_CRASHED,
-                    str_format(host->j->arena, "kernel '%s' takes %u arguments, not %u", e->name,
-                               params->len, e->count));
+        return fail_launch(host, VERDICT_CRASHED,
+                           str_format(host->j->arena, "kernel '%s' takes %u arguments, not %u",
+                                      e->name, params->len, e->count));
     for (uint32_t i = 0; i < e->count; i++) {
         const TwinValue *v = &e->args[i];
         if (v->kind == BIND_TEXT)
@@ -509,7 +511,7 @@ bool eval_launch_kernel(EvalHost *host, EvalDevice *d, const TwinEvent *e)
     if (!kernel || !bind_args(host, d, kernel, e, &lents, args))
         return false;
     if (e->blocks == 0 || e->blocks > 65535)
-        return fail(
+        return fail_launch(
             host, VERDICT_BAD_TILING,
             str_format(j->arena, "kernel '%s' is launched with %u blocks", e->name, e->blocks));
     TwinLaunch launch = {.tensors = tensors_of(j->arena, &lents),

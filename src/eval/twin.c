@@ -8,7 +8,7 @@
 #include "eval/sample.h"
 #include "twin/observe.h"
 
-static bool fail(EvalRun *run, VerdictStatus status, VerdictStage stage)
+static bool fail_twin(EvalRun *run, VerdictStatus status, VerdictStage stage)
 {
     verdict_fail(run->verdict, status, stage, eval_first_error(run));
     return false;
@@ -19,7 +19,7 @@ static AscProgram *lower(EvalRun *run)
     AscProgram *p = lower_program(run->arena, run->program, run->config->chip, LOWER_ALIGN,
                                   run->diag);
     if (!p)
-        fail(run, VERDICT_UNSUPPORTED, STAGE_LOWER);
+        fail_twin(run, VERDICT_UNSUPPORTED, STAGE_LOWER);
     return p;
 }
 
@@ -69,7 +69,7 @@ static bool tile(EvalRun *run, const AscProgram *p, EmitTiling *tiling)
     IrHostInput input = eval_host_input(run);
     if (emit_tiling(run->arena, p, &input, tiling, run->diag))
         return true;
-    return fail(run, VERDICT_BAD_TILING, STAGE_TILING);
+    return fail_twin(run, VERDICT_BAD_TILING, STAGE_TILING);
 }
 
 static void *data_of(const EvalRun *run, uint32_t i)

@@ -77,7 +77,7 @@ static bool binary(int kind, double alpha, Number x, Number y, Number *out)
     }
 }
 
-static bool refuse(EvalNode *e)
+static bool refuse_complex(EvalNode *e)
 {
     return eval_fail(e, "%s is not supported for complex numbers", node_kind_name(e->node));
 }
@@ -87,7 +87,7 @@ bool eval_complex_unary(EvalNode *e)
     Number z;
     for (int64_t i = 0; i < e->out[0]->count; i++) {
         if (!unary(e->node->kind, number_at(e->in[0], i), &z))
-            return refuse(e);
+            return refuse_complex(e);
         number_put(e->out[0], i, z);
     }
     return true;
@@ -113,7 +113,7 @@ bool eval_complex_binary(EvalNode *e)
         Number x = number_at(e->in[0], broadcast_at(out->shape, e->in[0]->shape, i)), z;
         Number y = number_at(e->in[1], broadcast_at(out->shape, e->in[1]->shape, i));
         if (!binary(e->node->kind, alpha, x, y, &z))
-            return refuse(e);
+            return refuse_complex(e);
         number_put(out, i, z);
     }
     return true;

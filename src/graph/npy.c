@@ -25,7 +25,7 @@ typedef struct Header {
     bool has_type, has_shape, has_order;
 } Header;
 
-static bool fail(Diag *diag, const char *why)
+static bool fail_npy(Diag *diag, const char *why)
 {
     diag_error(diag, "E490", (Span){0}, "not a usable .npy file: %s", why);
     return false;
@@ -37,7 +37,7 @@ static void skip_space(Str *s)
         *s = str_slice(*s, 1, s->len);
 }
 
-static bool take(Str *s, char c)
+static bool take_char(Str *s, char c)
 {
     skip_space(s);
     if (!s->len || *s->at != c)
@@ -64,9 +64,9 @@ static bool take_type(Str *s, Header *h, Diag *diag)
 {
     Str text;
     if (!take_quoted(s, &text))
-        return fail(diag, "no simple element type");
+        return fail_npy(diag, "no simple element type");
     if (text.len < 2 || text.at[0] == '>')
-        return fail(diag, "elements are not little endian");
+        return fail_npy(diag, "elements are not little endian");
     Str code = str_slice(text, text.at[0] == '<' || text.at[0] == '|' || text.at[0] == '=',
                          text.len);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -84,7 +84,7 @@ static bool take_order(Str *s, Header *h, Diag *diag)
     skip_space(s);
     h->columns = str_starts(*s, "True");
     if (!h->columns && !str_starts(*s, "False"))
-        return fail(diag, "fortran_order is neither True nor False");
+        return fail_npy(diag, "fortran_order is neither True nor False");
     *s = str_slice(*s, h->columns ? 4 : 5, s->len);
     return h->has_order = true;
 }
@@ -92,33 +92,33 @@ static bool take_order(Str *s, Header *h, Diag *diag)
 /* (2, 3) or (5,) or () */
 static bool take_shape(Str *s, Header *h, Diag *diag)
 {
-    if (!take(s, '('))
-        return fail(diag, "no shape");
-    while (!take(s, ')')) {
+    if (!take_char(s, '('))
+        return fail_npy(diag, "no shape");
+    while (!take_char(s, ')')) {
         size_t n = 0;
         skip_space(s);
         while (n < s->len && s->at[n] >= '0' && s->at[n] <= '9')
             n++;
         int64_t dim;
         if (h->shape.rank == GRAPH_MAX_RANK || !str_to_i64(str_slice(*s, 0, n), &dim))
-            return fail(diag, "the shape is not a tuple of at most 8 sizes");
+            return fail_npy(diag, "the shape is not a tuple of at most 8 sizes");
         h->shape.dim[h->shape.rank++] = dim;
         *s = str_slice(*s, n, s->len);
-        if (!take(s, ',') && !(s->len && *s->at == ')'))
-            return fail(diag, "the shape is not a tuple");
+        if (!take_char(s, ',') && !(s->len && *s->at == ')'))
+            return fail_npy(diag, "the shape is not a tuple");
     }
     return h->has_shape = true;
 }
 
 static bool parse_header(Str s, Header *h, Diag *diag)
 {
-    if (!take(&s, '{'))
-        return fail(diag, "the header is no dict");
-    while (!take(&s, '}')) {
+    if (!take_char(&s, '{'))
+        return fail_npy(diag, "the header is no dict");
+    while (!take_char(&s, '}')) {
         Str key;
         bool ok;
-        if (!take_quoted(&s, &key) || !take(&s, ':'))
-            return fail(diag, "the header is no dict");
+        if (!take_quoted(&s, &key) || !take_char(&s, ':'))
+            return fail_npy(diag, "the header is no dict");
         if (str_is(key, "descr"))
             ok = take_type(&s, h, diag);
         else if (str_is(key, "fortran_order"))
@@ -126,12 +126,13 @@ static bool parse_header(Str s, Header *h, Diag *diag)
         else if (str_is(key, "shape") && !h->has_shape)
             ok = take_shape(&s, h, diag);
         else
-            ok = fail(diag, "the header has an unknown key");
+            ok = fail_npy(diag, "the header has an unknown key");
         if (!ok)
             return false;
-        take(&s, ',');
+        take_char(&s, ',');
     }
-    return (h->has_type && h->has_order && h->has_shape) || fail(diag, "the header lacks a key");
+    return (h->has_type && h->has_order && h->has_shape) ||
+           fail_npy(diag, "the header lacks a key");
 }
 
 /* Splits the file into header text and elements. */
@@ -139,15 +140,15 @@ static bool split(Str bytes, Str *header, Str *body, Diag *diag)
 {
     const uint8_t *b = (const uint8_t *)bytes.at;
     if (bytes.len < 10 || memcmp(bytes.at, MAGIC, MAGIC_LEN) != 0)
-        return fail(diag, "it does not start with \\x93NUMPY");
+        return fail_npy(diag, "it does not start with \\x93NUMPY");
     size_t start = b[6] == 1 ? 10 : 12, len;
     if (b[6] < 1 || b[6] > 3 || bytes.len < start)
-        return fail(diag, "unknown version");
+        return fail_npy(diag, "unknown version");
     len = (size_t)b[8] | (size_t)b[9] << 8;
     if (b[6] > 1)
         len |= (size_t)b[10] << 16 | (size_t)b[11] << 24;
     if (len > HEADER_MOST || len > bytes.len - start)
-        return fail(diag, "the header is longer than the file");
+        return fail_npy(diag, "the header is longer than the file");
     *header = str_slice(bytes, start, start + len);
     *body = str_slice(bytes, start + len, bytes.len);
     return true;
@@ -195,7 +196,7 @@ Tensor *npy_parse(Str bytes, Diag *diag)
     if (t && h.columns)
         t = to_rows(t, h.shape);
     if (!t)
-        fail(diag, "no memory for its elements");
+        fail_npy(diag, "no memory for its elements");
     return t;
 }
 

@@ -16,7 +16,7 @@ typedef struct Reader {
 
 enum { MAX_CONST = 1 << 24, MAX_LIST = 1 << 16 };
 
-static void fail(Reader *r, const char *what)
+static void fail_reading(Reader *r, const char *what)
 {
     if (!r->failed)
         diag_error(r->diag, "G110", (Span){r->line, 1, 1}, "graph text: %s", what);
@@ -34,7 +34,7 @@ static void skip_blank(Reader *r)
     }
 }
 
-static bool take(Reader *r, const char *word)
+static bool take_word(Reader *r, const char *word)
 {
     skip_blank(r);
     if (r->failed || !str_starts(str_slice(r->text, r->at, r->text.len), word))
@@ -45,8 +45,8 @@ static bool take(Reader *r, const char *word)
 
 static void expect(Reader *r, const char *word)
 {
-    if (!take(r, word))
-        fail(r, str_format(r->arena, "expected '%s'", word));
+    if (!take_word(r, word))
+        fail_reading(r, str_format(r->arena, "expected '%s'", word));
 }
 
 static bool is_word(char c)
@@ -61,7 +61,7 @@ static Str word(Reader *r)
     while (r->at < r->text.len && is_word(r->text.at[r->at]))
         r->at++;
     if (r->at == start)
-        fail(r, "expected a name");
+        fail_reading(r, "expected a name");
     return str_slice(r->text, start, r->at);
 }
 
@@ -78,7 +78,7 @@ static int64_t integer(Reader *r)
 {
     int64_t value = 0;
     if (!str_to_i64(number_text(r), &value))
-        fail(r, "expected an integer");
+        fail_reading(r, "expected an integer");
     return value;
 }
 
@@ -86,7 +86,7 @@ static uint32_t small(Reader *r)
 {
     int64_t value = integer(r);
     if (value < 0 || value >= UINT32_MAX)
-        fail(r, "number out of range");
+        fail_reading(r, "number out of range");
     return r->failed ? 0 : (uint32_t)value;
 }
 
@@ -95,14 +95,14 @@ static double real(Reader *r)
     Str s = number_text(r);
     char buffer[64], *end;
     if (!s.len || s.len >= sizeof buffer) {
-        fail(r, "expected a number");
+        fail_reading(r, "expected a number");
         return 0;
     }
     memcpy(buffer, s.at, s.len);
     buffer[s.len] = '\0';
     double value = strtod(buffer, &end);
     if (*end)
-        fail(r, "expected a number");
+        fail_reading(r, "expected a number");
     return value;
 }
 
@@ -114,7 +114,7 @@ static Str quoted(Reader *r)
     size_t len = 0, cap = 1;
     while (!r->failed) {
         if (r->at >= r->text.len) {
-            fail(r, "a string is not closed");
+            fail_reading(r, "a string is not closed");
             break;
         }
         char c = r->text.at[r->at++];
@@ -150,7 +150,7 @@ static DType dtype(Reader *r)
 {
     DType d = DT_F32;
     if (!dtype_from_name(word(r), &d))
-        fail(r, "unknown dtype");
+        fail_reading(r, "unknown dtype");
     return d;
 }
 
@@ -158,16 +158,16 @@ static Shape shape(Reader *r)
 {
     Shape s = {0};
     expect(r, "[");
-    while (!r->failed && !take(r, "]")) {
+    while (!r->failed && !take_word(r, "]")) {
         if (s.rank)
             expect(r, ",");
         if (s.rank == GRAPH_MAX_RANK) {
-            fail(r, "too many dims");
+            fail_reading(r, "too many dims");
             break;
         }
         s.dim[s.rank++] = integer(r);
         if (s.dim[s.rank - 1] < 0)
-            fail(r, "negative size");
+            fail_reading(r, "negative size");
     }
     return s;
 }
@@ -177,7 +177,7 @@ static ValueId value_id(Reader *r, const Graph *g)
     expect(r, "%");
     uint32_t id = small(r);
     if (!r->failed && id >= g->values.len)
-        fail(r, "a value is used before it is made");
+        fail_reading(r, "a value is used before it is made");
     return r->failed ? 0 : id;
 }
 
@@ -201,15 +201,15 @@ static void store_element(Reader *r, DType d, void *data, size_t i)
 
 static void parse_const(Reader *r, Graph *g)
 {
-    Value v = {.kind = VALUE_CONST, .node = NODE_NONE, .weak = take(r, "weak")};
+    Value v = {.kind = VALUE_CONST, .node = NODE_NONE, .weak = take_word(r, "weak")};
     v.dtype = dtype(r);
     v.shape = shape(r);
     int64_t count;
     if (!shape_count(v.shape, &count) || count > MAX_CONST)
-        fail(r, "a constant is too large");
+        fail_reading(r, "a constant is too large");
     /* each element takes at least two characters of text */
     if (!r->failed && (size_t)count > (r->text.len - r->at) / 2 + 1)
-        fail(r, "a constant's elements are missing");
+        fail_reading(r, "a constant's elements are missing");
     if (r->failed)
         return;
     void *data = arena_alloc(r->arena, (size_t)count * dtype_bytes(v.dtype) + 8);
@@ -258,7 +258,7 @@ static int find_kind(Reader *r, Op op)
         if (str_is(name, op_rows[op].kinds[i]))
             return i;
     }
-    fail(r, "unknown kind");
+    fail_reading(r, "unknown kind");
     return 0;
 }
 
@@ -266,11 +266,11 @@ static void parse_ints(Reader *r, Attr *attr)
 {
     VEC(int64_t) list = {0};
     expect(r, "[");
-    while (!r->failed && !take(r, "]")) {
+    while (!r->failed && !take_word(r, "]")) {
         if (list.len)
             expect(r, ",");
         if (list.len > MAX_LIST)
-            fail(r, "a list is too long");
+            fail_reading(r, "a list is too long");
         vec_push(r->arena, &list, integer(r));
     }
     attr->ints.at = list.at;
@@ -288,11 +288,11 @@ static Attr parse_attr(Reader *r)
             attr.key = (AttrKey)i;
     }
     if (!found)
-        fail(r, "unknown attribute");
+        fail_reading(r, "unknown attribute");
     expect(r, "=");
     switch (attr_rows[attr.key].type) {
     case ATTR_INT: attr.i = integer(r); break;
-    case ATTR_BOOL: attr.i = take(r, "true") || (expect(r, "false"), 0); break;
+    case ATTR_BOOL: attr.i = take_word(r, "true") || (expect(r, "false"), 0); break;
     case ATTR_FLOAT: attr.f = real(r); break;
     case ATTR_TEXT: attr.text = quoted(r); break;
     case ATTR_DTYPE: attr.dtype = dtype(r); break;
@@ -310,7 +310,7 @@ static void check_types(Reader *r, const Graph *g, ValueId first, uint32_t n)
         Shape s = shape(r);
         const Value *v = graph_value(g, first + i);
         if (!r->failed && (v->dtype != d || !shape_equal(v->shape, s)))
-            fail(r, "a node's type is not what its inputs make it");
+            fail_reading(r, "a node's type is not what its inputs make it");
     }
 }
 
@@ -320,18 +320,18 @@ static void parse_node(Reader *r, Graph *g, uint32_t n_out)
     VEC(ValueId) in = {0};
     VEC(Attr) attr = {0};
     if (!find_op(word(r), &spec.op))
-        fail(r, "unknown operator");
+        fail_reading(r, "unknown operator");
     spec.kind = find_kind(r, spec.op);
     expect(r, "(");
-    while (!r->failed && !take(r, ")")) {
+    while (!r->failed && !take_word(r, ")")) {
         if (in.len)
             expect(r, ",");
-        vec_push(r->arena, &in, take(r, "_") ? VALUE_NONE : value_id(r, g));
+        vec_push(r->arena, &in, take_word(r, "_") ? VALUE_NONE : value_id(r, g));
     }
-    if (take(r, "{")) {
+    if (take_word(r, "{")) {
         do
             vec_push(r->arena, &attr, parse_attr(r));
-        while (!r->failed && take(r, ","));
+        while (!r->failed && take_word(r, ","));
         expect(r, "}");
     }
     expect(r, ":");
@@ -350,9 +350,9 @@ static void parse_node(Reader *r, Graph *g, uint32_t n_out)
     check_types(r, g, first, n_out);
     Node *node = &g->nodes.at[g->nodes.len - 1];
     node->at = (Span){0};
-    if (take(r, "@"))
+    if (take_word(r, "@"))
         node->at = (Span){small(r), 1, 1};
-    if (take(r, "in "))
+    if (take_word(r, "in "))
         node->scope = str_dup(r->arena, quoted(r));
 }
 
@@ -362,17 +362,17 @@ static void parse_line(Reader *r, Graph *g)
     do {
         expect(r, "%");
         if (small(r) != g->values.len + n)
-            fail(r, "values must be numbered in order");
+            fail_reading(r, "values must be numbered in order");
         n++;
-    } while (!r->failed && take(r, ","));
+    } while (!r->failed && take_word(r, ","));
     expect(r, "=");
-    if (n == 1 && take(r, "const "))
+    if (n == 1 && take_word(r, "const "))
         parse_const(r, g);
-    else if (n == 1 && take(r, "input "))
+    else if (n == 1 && take_word(r, "input "))
         parse_given(r, g, VALUE_INPUT);
-    else if (n == 1 && take(r, "param "))
+    else if (n == 1 && take_word(r, "param "))
         parse_given(r, g, VALUE_PARAM);
-    else if (n == 1 && take(r, "buffer "))
+    else if (n == 1 && take_word(r, "buffer "))
         parse_given(r, g, VALUE_BUFFER);
     else
         parse_node(r, g, n);
@@ -381,13 +381,13 @@ static void parse_line(Reader *r, Graph *g)
 static void parse_body(Reader *r, Graph *g)
 {
     expect(r, "{");
-    while (!r->failed && !take(r, "return")) {
-        if (take(r, "note "))
+    while (!r->failed && !take_word(r, "return")) {
+        if (take_word(r, "note "))
             vec_push(r->arena, &g->notes, str_dup(r->arena, quoted(r)));
         else
             parse_line(r, g);
     }
-    while (!r->failed && !take(r, "}")) {
+    while (!r->failed && !take_word(r, "}")) {
         if (g->outputs.len)
             expect(r, ",");
         vec_push(r->arena, &g->outputs, value_id(r, g));
@@ -400,14 +400,14 @@ static void check_sources(Reader *r, const Graph *g)
         const Value *v = graph_value(g, i);
         bool given = v->kind == VALUE_INPUT || v->kind == VALUE_PARAM || v->kind == VALUE_BUFFER;
         if (given && (!g->source || v->source >= g->source->outputs.len)) {
-            fail(r, "an input or parameter has no source");
+            fail_reading(r, "an input or parameter has no source");
             return;
         }
         if (!given)
             continue;
         const Value *from = graph_value(g->source, g->source->outputs.at[v->source]);
         if (from->dtype != v->dtype || !shape_equal(from->shape, v->shape))
-            fail(r, "an input or parameter differs from its source");
+            fail_reading(r, "an input or parameter differs from its source");
     }
 }
 
@@ -430,15 +430,15 @@ Graph *graph_parse(Arena *arena, Str text, Diag *diag)
     expect(&r, "graph");
     Graph *g = graph_new(arena, str_dup(arena, quoted(&r)));
     parse_body(&r, g);
-    if (!r.failed && take(&r, "source")) {
+    if (!r.failed && take_word(&r, "source")) {
         g->source = graph_new(arena, "source");
         parse_body(&r, g->source);
         if (!r.failed && g->source->inputs.len + g->source->params.len)
-            fail(&r, "a source graph has no inputs");
+            fail_reading(&r, "a source graph has no inputs");
     }
     skip_blank(&r);
     if (!r.failed && r.at != text.len)
-        fail(&r, "text after the end");
+        fail_reading(&r, "text after the end");
     if (!r.failed)
         check_sources(&r, g);
     sort_params(g);

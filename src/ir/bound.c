@@ -95,7 +95,7 @@ static bool collect(const IrProgram *p, const NpuChip *chip, IrExprId id, Produc
     return true;
 }
 
-static bool take(const IrProgram *p, IrExprId factor, Product *from)
+static bool take_factor(const IrProgram *p, IrExprId factor, Product *from)
 {
     for (uint32_t i = 0; i < from->len; i++)
         if (ir_same(p, from->factor[i], factor)) {
@@ -112,7 +112,7 @@ static int64_t most_by(const IrProgram *p, const NpuChip *chip, const IrBound *b
     int64_t most = bound->most;
     uint32_t all = left.len;
     for (uint32_t i = 0; i < bound->factors; i++) {
-        if (take(p, bound->factor[i], &left))
+        if (take_factor(p, bound->factor[i], &left))
             continue;
         if (bound->least[i] < 1)
             return INT64_MAX;

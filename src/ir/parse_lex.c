@@ -60,7 +60,7 @@ static size_t sign_length(const Lexer *x)
     return peek(x, 0) && strchr("()[]{},=@+-*/%<>'", peek(x, 0)) ? 1 : 0;
 }
 
-static void add(Lexer *x, Arena *arena, IrTokens *tokens, IrTokenKind kind, size_t n)
+static void add_token(Lexer *x, Arena *arena, IrTokens *tokens, IrTokenKind kind, size_t n)
 {
     IrToken t = {kind,
                  {x->text.at + x->at, n},
@@ -72,7 +72,7 @@ static void add(Lexer *x, Arena *arena, IrTokens *tokens, IrTokenKind kind, size
 static void end_line(Lexer *x, Arena *arena, IrTokens *tokens)
 {
     if (tokens->len && vec_last(tokens).kind != IR_TOK_LINE)
-        add(x, arena, tokens, IR_TOK_LINE, 0);
+        add_token(x, arena, tokens, IR_TOK_LINE, 0);
 }
 
 bool ir_lex(Arena *arena, Str text, IrTokens *tokens, Diag *diag)
@@ -106,9 +106,9 @@ bool ir_lex(Arena *arena, Str text, IrTokens *tokens, Diag *diag)
             diag_error(diag, "I001", at, "no token starts here");
             return false;
         }
-        add(&x, arena, tokens, kind, n);
+        add_token(&x, arena, tokens, kind, n);
     }
     end_line(&x, arena, tokens);
-    add(&x, arena, tokens, IR_TOK_END, 0);
+    add_token(&x, arena, tokens, IR_TOK_END, 0);
     return true;
 }

@@ -10,7 +10,7 @@ static int64_t clamp128(__int128 v)
 static bool open_lo(IrInterval i) { return i.lo == INT64_MIN; }
 static bool open_hi(IrInterval i) { return i.hi == INT64_MAX; }
 
-static IrInterval add(IrInterval a, IrInterval b)
+static IrInterval add_intervals(IrInterval a, IrInterval b)
 {
     return (IrInterval){open_lo(a) || open_lo(b) ? INT64_MIN : clamp128((__int128)a.lo + b.lo),
                         open_hi(a) || open_hi(b) ? INT64_MAX : clamp128((__int128)a.hi + b.hi)};
@@ -75,8 +75,8 @@ int64_t ir_chip_value(const NpuChip *chip, IrChipFact fact)
 static IrInterval interval_of_binary(IrExprOp op, IrInterval a, IrInterval b)
 {
     switch (op) {
-    case IR_E_ADD: return add(a, b);
-    case IR_E_SUB: return add(a, negate(b));
+    case IR_E_ADD: return add_intervals(a, b);
+    case IR_E_SUB: return add_intervals(a, negate(b));
     case IR_E_FLOORDIV: return divide(a, b);
     case IR_E_CEILDIV: return negate(divide(negate(a), b));
     case IR_E_MOD:
@@ -85,7 +85,7 @@ static IrInterval interval_of_binary(IrExprOp op, IrInterval a, IrInterval b)
         return (IrInterval){0, a.lo >= 0 && a.hi < b.hi ? a.hi : b.hi - !open_hi(b)};
     case IR_E_ALIGN_UP:
         return b.lo <= 0 ? (IrInterval){INT64_MIN, INT64_MAX}
-                         : (IrInterval){a.lo, add(a, (IrInterval){0, b.hi - 1}).hi};
+                         : (IrInterval){a.lo, add_intervals(a, (IrInterval){0, b.hi - 1}).hi};
     case IR_E_ALIGN_DOWN:
         return b.lo <= 0 ? (IrInterval){INT64_MIN, INT64_MAX}
                          : (IrInterval){a.lo >= 0 ? 0 : INT64_MIN, a.hi};
@@ -241,7 +241,7 @@ static void annotate_axis(Annotator *an, const IrAxis *a)
     }
     int64_t m_tile = multiple_or(an, a->tile, 1);
     IrInterval tile = ir_interval(an->p, an->chip, a->tile);
-    int64_t longest = add(hi, negate(lo)).hi;
+    int64_t longest = add_intervals(hi, negate(lo)).hi;
     widen(an, a->range.start, start, gcd(m_lo, m_tile));
     widen(an, a->range.size, (IrInterval){1, tile.hi < longest ? tile.hi : longest},
           gcd(gcd(m_lo, m_tile), multiple_or(an, a->hi, 1)));

@@ -6,8 +6,8 @@
 #include "base/rng.h"
 #include <string.h>
 
-static bool refuse(Run *run, const char *format, ...) ATTR_PRINTF(2, 3);
-static bool refuse(Run *run, const char *format, ...)
+static bool refuse_run(Run *run, const char *format, ...) ATTR_PRINTF(2, 3);
+static bool refuse_run(Run *run, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -32,24 +32,24 @@ static bool set_dim(Run *run, IrVarId var, int64_t value, const char *whose)
     const IrVar *v = &run->p->vars.at[var];
     Scalar *s = &run->vars[var];
     if (s->set && s->i != value)
-        return refuse(run, "%s is %lld in one place and %lld in '%s'", v->name, (long long)s->i,
-                      (long long)value, whose);
+        return refuse_run(run, "%s is %lld in one place and %lld in '%s'", v->name, (long long)s->i,
+                          (long long)value, whose);
     *s = (Scalar){.i = value, .set = true};
     if (value < v->lo || value > v->hi || value % v->multiple != 0)
-        return refuse(run, "%s = %lld is outside its range %lld..%lld (a multiple of %lld)",
-                      v->name, (long long)value, (long long)v->lo, (long long)v->hi,
-                      (long long)v->multiple);
+        return refuse_run(run, "%s = %lld is outside its range %lld..%lld (a multiple of %lld)",
+                          v->name, (long long)value, (long long)v->lo, (long long)v->hi,
+                          (long long)v->multiple);
     return true;
 }
 
 static bool infer_from(Run *run, const IrTensor *t, const IrData *data)
 {
     if (data->rank != t->rank)
-        return refuse(run, "'%s' has %u axes, not %u", t->name, data->rank, t->rank);
+        return refuse_run(run, "'%s' has %u axes, not %u", t->name, data->rank, t->rank);
     for (uint32_t i = 0; i < t->rank; i++) {
         const IrExpr *e = &run->p->exprs.at[t->shape[i]];
         if (data->dims[i] < 0)
-            return refuse(run, "'%s' has a negative size", t->name);
+            return refuse_run(run, "'%s' has a negative size", t->name);
         if (e->op == IR_E_VAR && run->p->vars.at[e->of.var].kind == IR_VAR_DIM &&
             !set_dim(run, e->of.var, data->dims[i], t->name))
             return false;
@@ -80,14 +80,14 @@ static bool infer_dims(Run *run)
         if (ir_is_list(t))
             continue;
         if (run->io->operands[i].count == 0 && t->role != IR_ROLE_OPT)
-            return refuse(run, "'%s' is not given", t->name);
+            return refuse_run(run, "'%s' is not given", t->name);
         if (is_bound(run, i) && !infer_from(run, t, &run->io->operands[i].items[0]))
             return false;
     }
     for (uint32_t i = 0; i < p->dims.len; i++)
         if (!ir_is_derived(&p->vars.at[p->dims.at[i]]) && !run->vars[p->dims.at[i]].set)
-            return refuse(run, "the size %s is not given by any input",
-                          p->vars.at[p->dims.at[i]].name);
+            return refuse_run(run, "the size %s is not given by any input",
+                              p->vars.at[p->dims.at[i]].name);
     return true;
 }
 
@@ -116,7 +116,7 @@ static bool set_attrs(Run *run, Scope *scope)
         else if (v->value)
             *s = run_eval(scope, v->value);
         else
-            return refuse(run, "the attribute %s is not given", v->name);
+            return refuse_run(run, "the attribute %s is not given", v->name);
     }
     uint32_t choice = 0;
     for (uint32_t i = 1; i < p->vars.len; i++) {
@@ -138,7 +138,7 @@ static bool count_elements(Run *run, Gm *gm)
     for (uint32_t i = 0; i < gm->rank; i++)
         if (gm->dims[i] < 0 || __builtin_mul_overflow(gm->count, gm->dims[i], &gm->count) ||
             gm->count > INT64_MAX / 16)
-            return refuse(run, "'%s' has no possible size", gm->name);
+            return refuse_run(run, "'%s' has no possible size", gm->name);
     return true;
 }
 
@@ -165,8 +165,8 @@ static bool check_shape(Run *run, const IrTensor *t, const IrData *data, const G
 {
     for (uint32_t i = 0; i < gm->rank; i++)
         if (data->rank != gm->rank || data->dims[i] != gm->dims[i])
-            return refuse(run, "axis %u of '%s' has %lld elements, not %lld", i, t->name,
-                          (long long)data->dims[i], (long long)gm->dims[i]);
+            return refuse_run(run, "axis %u of '%s' has %lld elements, not %lld", i, t->name,
+                              (long long)data->dims[i], (long long)gm->dims[i]);
     return true;
 }
 
@@ -180,7 +180,7 @@ static bool bind_data(Run *run, const IrTensor *t, IrData *data, Gm *gm)
         memcpy(data->dims, gm->dims, sizeof data->dims);
         uint64_t most = run->io->max_bytes ? run->io->max_bytes : UINT64_C(1) << 32;
         if ((uint64_t)bytes > most)
-            return refuse(run, "'%s' takes %lld bytes", t->name, (long long)bytes);
+            return refuse_run(run, "'%s' takes %lld bytes", t->name, (long long)bytes);
         data->data = arena_alloc(run->arena, (size_t)bytes + 1);
     }
     if (!check_shape(run, t, data, gm))
@@ -188,7 +188,7 @@ static bool bind_data(Run *run, const IrTensor *t, IrData *data, Gm *gm)
     gm->data = data->data;
     if (t->role == IR_ROLE_OUT)
         memset(gm->data, 0xff, (size_t)bytes);
-    return gm->data || bytes == 0 || refuse(run, "'%s' has no data", t->name);
+    return gm->data || bytes == 0 || refuse_run(run, "'%s' has no data", t->name);
 }
 
 static bool bind_operand(Run *run, Scope *s, uint32_t i)
@@ -209,7 +209,7 @@ static bool bind_operand(Run *run, Scope *s, uint32_t i)
             gm->rank = o->items[k].rank;
             memcpy(gm->dims, o->items[k].dims, sizeof gm->dims);
             if (gm->rank > IR_MAX_RANK || !count_elements(run, gm))
-                return refuse(run, "'%s' has no possible size", t->name);
+                return refuse_run(run, "'%s' has no possible size", t->name);
         } else if (!eval_shape(s, t, gm)) {
             return false;
         }
@@ -238,8 +238,8 @@ static bool check_lists(Run *run)
         for (uint32_t k = 0; k < in->count && same; k++)
             same = in->items[k].count == out->items[k].count;
         if (!same)
-            return refuse(run, "the tensors of '%s' do not have the sizes of those of '%s'",
-                          p->tensors.at[i].name, p->tensors.at[first].name);
+            return refuse_run(run, "the tensors of '%s' do not have the sizes of those of '%s'",
+                              p->tensors.at[i].name, p->tensors.at[first].name);
     }
     return true;
 }
@@ -597,7 +597,7 @@ void run_host(Run *run, Scope *s, const IrBlock *block)
         }
         case IR_S_ASSERT:
             if (!run_eval(s, stmt->cond).i)
-                refuse(run, "%s", stmt->text);
+                refuse_run(run, "%s", stmt->text);
             break;
         case IR_S_WORKSPACE: make_workspace(run, s, stmt); break;
         case IR_S_LAUNCH: run_launch(run, s, block->at[i]); break;
@@ -669,7 +669,7 @@ static bool heads_hold(Run *run, Scope *s)
         else if (stmt->kind != IR_S_ASSERT)
             break;
         else if (!run_eval(s, stmt->cond).i && !run->stop)
-            return refuse(run, "%s", stmt->text);
+            return refuse_run(run, "%s", stmt->text);
     }
     return !run->stop;
 }

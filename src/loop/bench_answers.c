@@ -48,7 +48,7 @@ static Str without(Str name, const char *ending)
 
 static Str unpacked_name(Str name) { return without(without(name, ".zst"), ".gz"); }
 
-static void add(Finder *f, BenchAnswer answer) { vec_push(f->arena, &f->found->at, answer); }
+static void add_answer(Finder *f, BenchAnswer answer) { vec_push(f->arena, &f->found->at, answer); }
 
 /* ---- JSON Lines ---- */
 
@@ -76,7 +76,7 @@ static void add_object(Finder *f, const char *path, json_t *o)
     a.text = str_copy(f->arena, (Str){json_string_value(answer), json_string_length(answer)});
     if (json_is_array(prompt))
         a.prompt = str_from(dump(f->arena, prompt));
-    add(f, a);
+    add_answer(f, a);
 }
 
 /* A file that cannot be unpacked costs its own answer only. */
@@ -151,7 +151,7 @@ static bool add_generated(Finder *f, Here here)
     if (thoughts >= 0)
         said = str_slice(said, (size_t)thoughts + 8, said.len);
     a.text = said.at ? str_copy(f->arena, said) : STR("");
-    add(f, a);
+    add_answer(f, a);
     json_decref(o);
     return true;
 }
@@ -212,7 +212,7 @@ static bool enter(Finder *f, Here here, Str name)
         {
             BenchAnswer a = answer_at(here);
             a.whole = true;
-            add(f, a);
+            add_answer(f, a);
         }
         return true;
     }
@@ -261,12 +261,12 @@ static bool take_file(Finder *f, Here here, Str name)
     }
     a.whole = str_ends(plain, ".craft") || str_ends(plain, ".cpp") || str_ends(plain, ".asc");
     if (a.whole && plain.len == name.len) {
-        add(f, a);
+        add_answer(f, a);
         return true;
     }
     a.whole = false;
     read_or_say(f, here.path, &a.text, &a.unreadable);
-    add(f, a);
+    add_answer(f, a);
     return true;
 }
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-static void add(Arena *arena, CaseSpecs *list, const JudgeSpec *spec, const char *name,
-                TorchScale scale, int64_t listed)
+static void add_case(Arena *arena, CaseSpecs *list, const JudgeSpec *spec, const char *name,
+                     TorchScale scale, int64_t listed)
 {
     CaseSpec c = {.name = name, .scale = scale, .seed = spec->seed + list->len, .listed = listed};
     vec_push(arena, list, c);
@@ -16,18 +16,18 @@ void case_list(Arena *arena, const JudgeSpec *spec, const TorchCases *cases, Cas
     TorchScale scale = spec->own_sizes ? SCALE_FULL : spec->tiny ? SCALE_TINY : SCALE_SMALL;
     uint32_t listed = cases->lines.len < spec->listed ? cases->lines.len : spec->listed;
     if (spec->only > 0 && spec->only <= cases->lines.len) {
-        add(arena, list, spec, str_format(arena, "listed%lld", (long long)spec->only - 1),
-            SCALE_FULL, spec->only - 1);
+        add_case(arena, list, spec, str_format(arena, "listed%lld", (long long)spec->only - 1),
+                 SCALE_FULL, spec->only - 1);
         return;
     }
     for (uint32_t i = 0; i < listed; i++)
-        add(arena, list, spec, str_format(arena, "listed%u", i), scale, i);
+        add_case(arena, list, spec, str_format(arena, "listed%u", i), scale, i);
     if (!listed)
-        add(arena, list, spec, spec->own_sizes ? "own" : "small", scale, -1);
+        add_case(arena, list, spec, spec->own_sizes ? "own" : "small", scale, -1);
     if (spec->own_sizes)
         return;
     for (uint32_t i = 0; i < spec->fuzz; i++)
-        add(arena, list, spec, str_format(arena, "fuzz%u", i), SCALE_FUZZ, listed ? 0 : -1);
+        add_case(arena, list, spec, str_format(arena, "fuzz%u", i), SCALE_FUZZ, listed ? 0 : -1);
 }
 
 enum { DRAWS = 20 };

@@ -65,7 +65,7 @@ static bool folded(Scanner *s, double *value)
     }
 }
 
-static uint32_t add(double x, double *numbers, uint32_t n, uint32_t most)
+static uint32_t add_number(double x, double *numbers, uint32_t n, uint32_t most)
 {
     for (uint32_t i = 0; i < n; i++)
         if (numbers[i] == x)
@@ -82,7 +82,7 @@ uint32_t text_numbers(Str text, double *numbers, uint32_t n, uint32_t most)
         double value;
         bool inside = s.at > text.at && (in_word(s.at[-1]) || s.at[-1] == '.');
         if (!inside && folded(&s, &value))
-            n = add(value, numbers, n, most);
+            n = add_number(value, numbers, n, most);
         else
             s.at++;
     }

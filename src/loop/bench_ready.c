@@ -87,7 +87,7 @@ static const char *key_of(Arena *arena, const JudgeSpec *spec, const JudgeTask *
     return key;
 }
 
-static void fail(CaseReady *r, VerdictStatus status, const Diag *said, const char *otherwise)
+static void fail_case(CaseReady *r, VerdictStatus status, const Diag *said, const char *otherwise)
 {
     r->status = status;
     r->failed = said && said->items.len ? said->items.at[0].text : otherwise;
@@ -125,7 +125,7 @@ static void make(CaseReady *r, const JudgeSpec *spec, const JudgeTask *given, co
         r->cases = (TorchCases){0};
     r->task = case_read(arena, &task, c, &r->cases, &r->options, &said);
     if (!r->task) {
-        fail(r, VERDICT_UNSCORED, &said, "the case cannot be read");
+        fail_case(r, VERDICT_UNSCORED, &said, "the case cannot be read");
         return;
     }
     CompareSpec own;
@@ -133,7 +133,7 @@ static void make(CaseReady *r, const JudgeSpec *spec, const JudgeTask *given, co
     r->shapes = case_shapes(arena, r->task->graph);
     if (!graph_bytes(r->task->graph, &r->bytes, &largest) || r->bytes > most_case) {
         r->bytes = 0;
-        fail(r, VERDICT_UNSCORED, NULL, "the values of this case need more than 2 GiB");
+        fail_case(r, VERDICT_UNSCORED, NULL, "the values of this case need more than 2 GiB");
     } else if (eval_reference_strewn(arena, r->task->graph, c->seed, rule,
                                      c->probe ? &c->probe->law : NULL,
                                      strew_any(&c->strew) ? &c->strew : NULL, &r->ref, &said)) {
@@ -143,7 +143,7 @@ static void make(CaseReady *r, const JudgeSpec *spec, const JudgeTask *given, co
         r->ref.spec.named = own.named;
         eval_reference_model(arena, task.path, task.source, r->task, &r->options, &r->ref);
     } else {
-        fail(r, VERDICT_UNSCORED, &said, "the reference cannot be computed");
+        fail_case(r, VERDICT_UNSCORED, &said, "the reference cannot be computed");
     }
 }
 

@@ -109,7 +109,7 @@ static void work(void *context, uint32_t piece, Buf *text)
     arena_drop(&scratch);
 }
 
-static void take(void *context, uint32_t piece, Str text, const char *died)
+static void take_piece(void *context, uint32_t piece, Str text, const char *died)
 {
     Going *g = context;
     const MakeSpec *spec = g->job->spec;
@@ -154,7 +154,7 @@ static void go(Going *g)
                      .jobs = g->job->spec->jobs,
                      .wanted = wanted,
                      .work = work,
-                     .take = take,
+                     .take = take_piece,
                      .context = g};
     pieces_do(&pieces);
     g->queue.len = 0;

@@ -132,7 +132,7 @@ static void work(void *context, uint32_t piece, Buf *text)
     arena_drop(&scratch);
 }
 
-static void take(void *context, uint32_t piece, Str text, const char *died)
+static void take_listed(void *context, uint32_t piece, Str text, const char *died)
 {
     Listed *l = context;
     const MakeSpec *spec = l->job->spec;
@@ -197,7 +197,7 @@ static bool judge_all(Listed *l, Diag *diag)
     MakeResult *result = l->job->result;
     ship_first(l->arena, l);
     l->answers = arena_array(l->arena, MakeAnswer, l->count + 1);
-    pieces_do(&(Pieces){l->count, l->job->spec->jobs, wanted, work, take, l});
+    pieces_do(&(Pieces){l->count, l->job->spec->jobs, wanted, work, take_listed, l});
     if (!sum_up(l, diag))
         return false;
     if (!result->verdicts.len)

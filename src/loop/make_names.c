@@ -27,7 +27,7 @@ static const char *task_name(Arena *arena, const Graph *graph, const PlanOperand
     return graph_value(graph, o->value)->name;
 }
 
-static void add(Buf *out, const char *what, const char *means)
+static void add_meaning(Buf *out, const char *what, const char *means)
 {
     buf_printf(out, "%s%s %s", out->len ? ", " : "", what, means);
 }
@@ -51,8 +51,8 @@ static void add_sizes(Arena *arena, const Graph *graph, const Plan *plan, const 
         Str dim = str_from(sizes.at[i] ? sizes.at[i] : "");
         if (!dim.len || !speaks_of(text, dim) || speaks_of(*said, dim))
             continue;
-        add(out, str_dup(arena, dim),
-            str_format(arena, "is %s", axis_text(arena, graph, o, name, i)));
+        add_meaning(out, str_dup(arena, dim),
+                    str_format(arena, "is %s", axis_text(arena, graph, o, name, i)));
         *said = str_from(str_format(arena, "%.*s %.*s", STR_ARG(*said), STR_ARG(dim)));
     }
 }
@@ -67,7 +67,7 @@ const char *make_names(Arena *arena, const Graph *graph, const Plan *plan, const
         if (!name)
             continue;
         if (speaks_of(whole, str_from(o->name)) && !str_is(str_from(name), o->name))
-            add(&out, o->name, str_format(arena, "is %s", name));
+            add_meaning(&out, o->name, str_format(arena, "is %s", name));
         add_sizes(arena, graph, plan, o, name, whole, &said, &out);
     }
     const char *full = out.len ? str_format(arena, "%s (%s)", text, out.at) : text;

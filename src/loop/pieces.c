@@ -25,7 +25,7 @@ static void do_here(const Pieces *p, uint32_t piece)
     buf_free(&answer);
 }
 
-static void take(const Pieces *p, const PoolReply *reply)
+static void take_reply(const Pieces *p, const PoolReply *reply)
 {
     char died[80];
     snprintf(died, sizeof died, "its process %s (%s)",
@@ -43,7 +43,7 @@ void pieces_do(const Pieces *p)
     for (uint32_t i = 0; i < p->count; i++) {
         while (pool && pool_busy(pool) == spec.jobs)
             if (pool_next(pool, 1, -1, &reply))
-                take(p, &reply);
+                take_reply(p, &reply);
         if (!p->wanted(p->context, i))
             continue;
         if (!pool || !pool_send(pool, i, (Str){(const char *)&i, sizeof i}))
@@ -51,6 +51,6 @@ void pieces_do(const Pieces *p)
     }
     while (pool && pool_busy(pool))
         if (pool_next(pool, 1, -1, &reply))
-            take(p, &reply);
+            take_reply(p, &reply);
     pool_close(pool);
 }

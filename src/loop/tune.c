@@ -86,7 +86,7 @@ static void work(void *context, uint32_t number, Buf *answer)
     arena_drop(&scratch);
 }
 
-static void take(void *context, uint32_t number, Str answer, const char *died)
+static void take_row(void *context, uint32_t number, Str answer, const char *died)
 {
     Trying *t = context;
     TuneRow *row = &t->result->rows.at[number];
@@ -129,7 +129,7 @@ bool tune_program(Arena *arena, const TuneSpec *spec, TuneResult *result, Diag *
     result->all = combinations(&choices);
     tune_rows(arena, p, spec->budget, &result->rows);
     t.verdicts = arena_array(arena, Verdict, result->rows.len);
-    pieces_do(&(Pieces){result->rows.len, spec->jobs, wanted, work, take, &t});
+    pieces_do(&(Pieces){result->rows.len, spec->jobs, wanted, work, take_row, &t});
     eval_timer_close(t.timer);
     result->best = best_of(&result->rows);
     result->verdict = t.verdicts[result->best];

@@ -6,7 +6,7 @@
  * can hold, comes from GM twice. Units of all cores work all the time. */
 #include "npu/npu.h"
 
-static void take(NpuBound *bound, double amount, double per_us, const char *by)
+static void raise_bound(NpuBound *bound, double amount, double per_us, const char *by)
 {
     double us = per_us > 0 ? amount / per_us : 0;
     if (us > bound->us)
@@ -26,14 +26,15 @@ NpuBound npu_bound(const NpuChip *chip, const NpuWork *w)
     if (gm <= 0)
         return bound;
     double again = w->again > on_chip(chip) ? w->again - on_chip(chip) : 0;
-    take(&bound, w->read, gm, "reading the inputs");
-    take(&bound, w->read + w->written - l2, gm, "reading, and storing what L2 cannot hold");
+    raise_bound(&bound, w->read, gm, "reading the inputs");
+    raise_bound(&bound, w->read + w->written - l2, gm, "reading, and storing what L2 cannot hold");
     if (again > 0)
-        take(&bound, w->read + again + w->written - l2, gm, "reading twice, and storing");
-    take(&bound, w->written, mhz * chip->aic * chip->l2_write_rate, "storing into L2");
-    take(&bound, w->special, mhz * chip->aiv * chip->vector_rate, "exponentials and the like");
-    take(&bound, w->products, mhz * chip->aic * chip->cube_rate * (w->narrow ? 2 : 1),
-         "matrix products");
+        raise_bound(&bound, w->read + again + w->written - l2, gm, "reading twice, and storing");
+    raise_bound(&bound, w->written, mhz * chip->aic * chip->l2_write_rate, "storing into L2");
+    raise_bound(&bound, w->special, mhz * chip->aiv * chip->vector_rate,
+                "exponentials and the like");
+    raise_bound(&bound, w->products, mhz * chip->aic * chip->cube_rate * (w->narrow ? 2 : 1),
+                "matrix products");
     return bound;
 }
 
@@ -52,13 +53,14 @@ static NpuBound reach_with(const NpuChip *c, const NpuWork *w, uint32_t cores)
     double port = ports * mhz * model(NPU_C_GM_PORT), peak = gm * model(NPU_C_GM_REACHED);
     double rate = port < peak ? port : peak, mixed = gm * model(NPU_C_GM_MIXED);
     double spilt = w->written > keeps ? 1 - keeps / w->written : 0; /* once L2 is full */
-    take(&reach, read, rate, "reading");
+    raise_bound(&reach, read, rate, "reading");
     if (spilt > 0)
-        take(&reach, read * (1 - spilt) * mixed / rate + (read + w->written) * spilt, mixed,
-             "reading, and storing what L2 does not keep");
-    take(&reach, w->written, cores * mhz * model(NPU_C_MTE3_RATE), "storing");
-    take(&reach, w->special, cores * mhz * c->vector_rate, "exponentials and the like");
-    take(&reach, w->products, mhz * c->aic * c->cube_rate * (w->narrow ? 2 : 1), "matrix products");
+        raise_bound(&reach, read * (1 - spilt) * mixed / rate + (read + w->written) * spilt, mixed,
+                    "reading, and storing what L2 does not keep");
+    raise_bound(&reach, w->written, cores * mhz * model(NPU_C_MTE3_RATE), "storing");
+    raise_bound(&reach, w->special, cores * mhz * c->vector_rate, "exponentials and the like");
+    raise_bound(&reach, w->products, mhz * c->aic * c->cube_rate * (w->narrow ? 2 : 1),
+                "matrix products");
     reach.us += model(NPU_C_TASK_LEAST_US) + cores * model(NPU_C_CORE_LEAST_US) +
                 model(NPU_C_MTE2_LATENCY) / mhz;
     return reach;

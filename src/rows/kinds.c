@@ -65,7 +65,7 @@ typedef struct Work {
     RowsMade *made;
 } Work;
 
-static Str take(Work *w, Buf *out)
+static Str take_text(Work *w, Buf *out)
 {
     Str text = str_from(buf_take(out, w->arena));
     buf_free(out);
@@ -155,7 +155,7 @@ static Str task_prompt(Work *w, const char *ask)
     buf_printf(&out, "%s\n\n", ask);
     bool file = dice_chance(&w->dice, 50);
     rows_put_task(&w->task, file && !w->maker->brief ? SHOW_FILE : graph_shown(w), &out);
-    return take(w, &out);
+    return take_text(w, &out);
 }
 
 static void put_reasons(Work *w, const RowsProgram *p, Buf *out)
@@ -173,7 +173,7 @@ static Str write_answer(Work *w, const RowsProgram *p, Str craft)
     rows_put_schedule(p, &out);
     buf_char(&out, '\n');
     prompt_rows_program(craft, &out);
-    return take(w, &out);
+    return take_text(w, &out);
 }
 
 static const char *ask_to_write(Work *w)
@@ -205,7 +205,7 @@ static void make_choose(Work *w)
         w, str_format(w->arena, "Which schedule for this task on %s?", w->maker->chip->name));
     put_reasons(w, p, &out);
     rows_put_schedule(p, &out);
-    row.answer = take(w, &out);
+    row.answer = take_text(w, &out);
     add_row(w, row);
 }
 
@@ -237,14 +237,14 @@ static void make_optimise(Work *w)
     rows_put_schedule(slow, &prompt);
     prompt_rows_program(slow->craft, &prompt);
     put_profile(slow, &prompt);
-    row.prompt = take(w, &prompt);
+    row.prompt = take_text(w, &prompt);
     buf_printf(&answer, "Predicted: %.1f us in place of %.1f us. ", fast->us, slow->us);
     rows_put_reasons(w->maker->chip, fast, &w->dice, &answer);
     buf_char(&answer, '\n');
     rows_put_schedule(fast, &answer);
     buf_char(&answer, '\n');
     prompt_rows_program(fast->craft, &answer);
-    row.answer = take(w, &answer);
+    row.answer = take_text(w, &answer);
     if (row.prompt.len + row.answer.len > MOST_BYTES) {
         w->made->dropped[DROP_LONG]++;
         return;
@@ -273,7 +273,7 @@ static Str message_of(Work *w, const RowsBreak *broken, const Verdict *verdict, 
     vec_push(w->arena, &candidate.texts, ((EvalText){"kernel.craft", broken->craft}));
     Feedback feedback = {.verdict = verdict, .diag = diag, .candidate = &candidate};
     feedback_text(w->arena, &feedback, &out);
-    return take(w, &out);
+    return take_text(w, &out);
 }
 
 static Str repair_answer(Work *w, const RowsBreak *broken, const RowsProgram *p)
@@ -281,7 +281,7 @@ static Str repair_answer(Work *w, const RowsBreak *broken, const RowsProgram *p)
     Buf out = {0};
     if (w->maker->brief) {
         prompt_rows_program(p->craft, &out);
-        return take(w, &out);
+        return take_text(w, &out);
     }
     buf_puts(&out, broken->cause);
     if (!broken->all)
@@ -289,7 +289,7 @@ static Str repair_answer(Work *w, const RowsBreak *broken, const RowsProgram *p)
                    STR_ARG(str_trim(broken->right)));
     buf_puts(&out, "\n\n");
     prompt_rows_program(p->craft, &out);
-    return take(w, &out);
+    return take_text(w, &out);
 }
 
 /* An error that raises another diagnostic than it is meant to is kept where that one is as much wanted. */
@@ -342,7 +342,7 @@ static bool make_repair(Work *w, const RowsProgram *p, uint32_t want)
     prompt_rows_repair(buf_view(&task), broken.craft, message_of(w, &broken, &verdict, &diag),
                        &prompt);
     buf_free(&task);
-    row.prompt = take(w, &prompt);
+    row.prompt = take_text(w, &prompt);
     row.answer = repair_answer(w, &broken, p);
     if (verdict.status == VERDICT_WRONG && is_confirmed(w) &&
         !confirm(w, broken.craft, false, &row))
@@ -431,8 +431,8 @@ static void make_ascendc(Work *w, RowsKind kind)
     Row row = new_row(w, kind, &w->at[0]);
     rows_ask_ascendc(candidate.form, ref->graph, w->maker->chip, &prompt);
     rows_put_ascendc(&candidate, &answer);
-    row.prompt = take(w, &prompt);
-    row.answer = take(w, &answer);
+    row.prompt = take_text(w, &prompt);
+    row.answer = take_text(w, &answer);
     if (is_too_long(w, &row) || (is_confirmed(w) && !confirm_ascendc(w, &candidate, ref, &row)))
         return;
     vec_push(w->arena, &w->made->rows, row);
@@ -442,7 +442,7 @@ static Str ascendc_text(Work *w, const EvalCandidate *candidate)
 {
     Buf out = {0};
     rows_put_ascendc(candidate, &out);
-    return take(w, &out);
+    return take_text(w, &out);
 }
 
 /* A kernel with an error, and what the twin says. False: it says nothing. */
@@ -479,9 +479,9 @@ static bool make_mend(Work *w, RowsKind kind, const EvalCandidate *candidate,
     buf_printf(&answer, "%s Line %u of the repaired kernel reads `%.*s`.\n\n%.*s", broken.cause,
                broken.line, STR_ARG(str_trim(broken.right)), STR_ARG(row.right));
     rows_ask_ascendc(candidate->form, ref->graph, w->maker->chip, &task);
-    row.prompt = take(w, &prompt);
-    row.answer = take(w, &answer);
-    row.task = take(w, &task);
+    row.prompt = take_text(w, &prompt);
+    row.answer = take_text(w, &answer);
+    row.task = take_text(w, &task);
     buf_free(&message);
     if (!is_too_long(w, &row))
         vec_push(w->arena, &w->made->rows, row);

@@ -200,7 +200,7 @@ static bool save_state(Making *m)
     return ok;
 }
 
-static bool fail(Making *m, const char *why)
+static bool fail_making(Making *m, const char *why)
 {
     diag_error(m->diag, "R001", (Span){0}, "%s: %s", m->spec->dir, why);
     return false;
@@ -226,7 +226,7 @@ static bool read_index(Making *m)
         if (!line.len)
             continue;
         if (!rows_entry_parse(line, &entry))
-            return fail(m, "rows.index is damaged");
+            return fail_making(m, "rows.index is damaged");
         counts_add(&m->counts, &entry);
         remember(m, &entry);
     }
@@ -259,20 +259,20 @@ static bool take_up_numbers(Making *m, Str rest)
 {
     uint64_t explained, length, kinds;
     if (!next_number(&rest, &m->next) || !next_number(&rest, &explained))
-        return fail(m, "its state is damaged");
+        return fail_making(m, "its state is damaged");
     m->explained = (uint32_t)explained;
     for (int i = 0; i < FILES; i++)
         if (!next_number(&rest, &length) || truncate(in_dir(m, file_names[i]), (off_t)length))
-            return fail(m, "its state does not fit its files");
+            return fail_making(m, "its state does not fit its files");
     for (int i = 0; i < DROP_COUNT; i++)
         if (!next_number(&rest, &m->counts.dropped[i]))
-            return fail(m, "its state is damaged");
+            return fail_making(m, "its state is damaged");
     for (int i = 0; i < ROWS_KINDS; i++)
         if (!next_number(&rest, &m->tasks[i]) || !next_number(&rest, &m->given[i]))
-            return fail(m, "its state is damaged");
+            return fail_making(m, "its state is damaged");
     for (int i = 0; i < AHEAD; i++) {
         if (!next_number(&rest, &kinds) || kinds >> ROWS_KINDS)
-            return fail(m, "its state is damaged");
+            return fail_making(m, "its state is damaged");
         m->kinds[i] = (uint32_t)kinds;
         for (int k = 0; k < ROWS_KINDS; k++)
             m->coming[k] += kinds >> k & 1;
@@ -280,7 +280,7 @@ static bool take_up_numbers(Making *m, Str rest)
     for (int i = 0; i < EPOCHS * ROWS_WANTS; i++) {
         uint64_t weight;
         if (!next_number(&rest, &weight) || weight > UINT8_MAX)
-            return fail(m, "its state is damaged");
+            return fail_making(m, "its state is damaged");
         m->wants[i / ROWS_WANTS][i % ROWS_WANTS] = (uint8_t)weight;
     }
     return true;
@@ -293,7 +293,8 @@ static bool take_up(Making *m, Str state)
     RowsEntry entry;
     str_next(&rest, '\n', &config);
     if (!str_is(config, config_text(m))) {
-        fail(m, str_format(m->arena, "it holds rows of another run (%.*s)", STR_ARG(config)));
+        fail_making(m,
+                    str_format(m->arena, "it holds rows of another run (%.*s)", STR_ARG(config)));
         diag_hint(m->diag, "give the same options, or another directory with -o");
         return false;
     }
@@ -302,7 +303,7 @@ static bool take_up(Making *m, Str state)
         return false;
     while (next_row(&rest, &entry, &row))
         let_wait(m, &entry, row);
-    return !rest.len || fail(m, "its state is damaged");
+    return !rest.len || fail_making(m, "its state is damaged");
 }
 
 static void close_files(Making *m)
@@ -502,7 +503,7 @@ static bool open_files(Making *m)
     for (int i = 0; i < FILES; i++) {
         m->file[i] = fopen(in_dir(m, file_names[i]), again ? "ab" : "wb");
         if (!m->file[i])
-            return fail(m, str_format(m->arena, "%s cannot be written", file_names[i]));
+            return fail_making(m, str_format(m->arena, "%s cannot be written", file_names[i]));
         fseeko(m->file[i], 0, SEEK_END);
     }
     for (uint64_t i = 0; i < AHEAD && !again; i++)
@@ -581,8 +582,9 @@ static RowsEnd run(Making *m)
         PoolReply reply;
         if (m->spec->stop && *m->spec->stop)
             end = ROWS_STOPPED;
-        else if (m->barren > HOPELESS && !fail(m, "hundreds of tasks in a row gave no row of the "
-                                                  "kinds that are still wanted"))
+        else if (m->barren > HOPELESS &&
+                 !fail_making(m, "hundreds of tasks in a row gave no row of the "
+                                 "kinds that are still wanted"))
             end = ROWS_FAILED;
         send_tasks(m, pool);
         if (end == ROWS_DONE && pool_next(pool, 1, -1, &reply)) {

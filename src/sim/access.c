@@ -15,8 +15,8 @@ static bool has(const Record *r, int operand)
     return rec_space(r->operand[operand].address) != NPU_NOWHERE;
 }
 
-static SimAccess *add(SimAccess *out, uint32_t *n, const Record *r, int operand, bool write,
-                      uint64_t bytes)
+static SimAccess *add_access(SimAccess *out, uint32_t *n, const Record *r, int operand, bool write,
+                             uint64_t bytes)
 {
     uint64_t address = r->operand[operand].address;
     if (*n < SIM_ACCESS_MOST)
@@ -75,7 +75,7 @@ static void add_vector(SimAccess *out, uint32_t *n, const Record *r, int operand
     bool dense = block == BLOCK || bytes <= BLOCK;
     if (dense && (reps.repeats == 1 || repeat == bytes)) {
         uint64_t all = (uint64_t)(reps.repeats - 1) * bytes + (uint64_t)reps.last * size;
-        add(out, n, r, operand, write, all);
+        add_access(out, n, r, operand, write, all);
         return;
     }
     if (reps.last != reps.elements && reps.repeats > 1) { /* the short last repeat apart */
@@ -89,7 +89,7 @@ static void add_vector(SimAccess *out, uint32_t *n, const Record *r, int operand
         return;
     }
     bytes = (uint64_t)reps.last * size;
-    SimAccess *a = add(out, n, r, operand, write, dense ? bytes : BLOCK);
+    SimAccess *a = add_access(out, n, r, operand, write, dense ? bytes : BLOCK);
     a->outer = reps.repeats;
     a->outer_step = repeat;
     if (!dense && block) {
@@ -123,7 +123,7 @@ static uint32_t reduction(const Record *r, SimAccess *out)
         bytes = REPEAT / 2;
     else if (r->op != NPU_REPEAT_SUM)
         bytes = 8 * size;
-    SimAccess *a = add(out, &n, r, 0, true, bytes);
+    SimAccess *a = add_access(out, &n, r, 0, true, bytes);
     a->outer = reps.repeats;
     a->outer_step = (uint64_t)r->operand[0].repeat_stride * bytes;
     return n;
@@ -147,7 +147,7 @@ static uint32_t comparison(const Record *r, SimAccess *out)
             cut_to_tensor(&out[from], &r->operand[i]);
     }
     if (r->op != NPU_COMPARE_REGISTER && reps.repeats)
-        add(out, &n, r, 0, true, (uint64_t)reps.repeats * (REPEAT / size / 8));
+        add_access(out, &n, r, 0, true, (uint64_t)reps.repeats * (REPEAT / size / 8));
     return n;
 }
 
@@ -157,7 +157,7 @@ static uint32_t selection(const Record *r, SimAccess *out)
     SimRepeats reps = sim_repeats(r);
     uint64_t bits = r->mode == NPU_SEL_REGISTER ? 64 : (uint64_t)reps.repeats * reps.elements;
     if (has(r, 3) && reps.repeats)
-        add(out, &n, r, 3, false, (bits + 7) / 8);
+        add_access(out, &n, r, 3, false, (bits + 7) / 8);
     return n;
 }
 
@@ -167,24 +167,24 @@ static uint32_t gathering(const Record *r, SimAccess *out)
     SimRepeats reps = sim_repeats(r);
     if (r->op == NPU_GATHER_MASK) {
         uint64_t per = r->flags & REC_COUNTER ? r->mask[0] & 0xFFFFF : REPEAT / size;
-        SimAccess *a = add(out, &n, r, 1, false, per * size);
+        SimAccess *a = add_access(out, &n, r, 1, false, per * size);
         a->outer = r->n[0] & 0xFF;
         a->outer_step = r->operand[1].repeat_stride * (uint64_t)BLOCK;
         if (r->mode == 0)
-            add(out, &n, r, 2, false, (per + 7) / 8);
-        add(out, &n, r, 0, true, per * size * (r->n[0] & 0xFF));
+            add_access(out, &n, r, 2, false, (per + 7) / 8);
+        add_access(out, &n, r, 0, true, per * size * (r->n[0] & 0xFF));
         return n;
     }
     uint64_t reach = r->operand[1].bytes;
     if (r->op == NPU_GATHER_BLOCK) {
-        add(out, &n, r, 1, false, reach ? reach : BLOCK);
-        add(out, &n, r, 2, false, 32ull * (r->n[0] & 0xFF));
-        add(out, &n, r, 0, true, (uint64_t)REPEAT * (r->n[0] & 0xFF));
+        add_access(out, &n, r, 1, false, reach ? reach : BLOCK);
+        add_access(out, &n, r, 2, false, 32ull * (r->n[0] & 0xFF));
+        add_access(out, &n, r, 0, true, (uint64_t)REPEAT * (r->n[0] & 0xFF));
         return n;
     }
-    add(out, &n, r, 1, false, reach ? reach : size);
+    add_access(out, &n, r, 1, false, reach ? reach : size);
     uint64_t positions = reps.repeats ? (reps.repeats - 1ull) * reps.elements + reps.last : 0;
-    add(out, &n, r, 2, false, 4 * positions);
+    add_access(out, &n, r, 2, false, 4 * positions);
     add_vector(out, &n, r, 0, true, reps, size);
     return n;
 }
@@ -195,7 +195,7 @@ static uint32_t lists(const Record *r, const uint64_t *va, SimAccess *out)
     for (int slot = 0; va && slot < 32; slot++) {
         Record one = {0};
         one.operand[0].address = va[(slot + 16) % 32]; /* sources first */
-        SimAccess *a = add(out, &n, &one, 0, slot >= 16, BLOCK);
+        SimAccess *a = add_access(out, &n, &one, 0, slot >= 16, BLOCK);
         uint64_t step = r->operand[slot >= 16 ? 0 : 1].repeat_stride * (uint64_t)BLOCK;
         a->outer = repeats;
         a->outer_step = step;
@@ -212,12 +212,12 @@ static uint32_t moving(const Record *r, const uint64_t *va, SimAccess *out)
     case NPU_COPY: return elementwise(r, out, false, 2);
     case NPU_TO_5HD: return lists(r, va, out);
     case NPU_TRANSPOSE:
-        add(out, &n, r, 1, false, FRACTAL);
-        add(out, &n, r, 0, true, FRACTAL);
+        add_access(out, &n, r, 1, false, FRACTAL);
+        add_access(out, &n, r, 0, true, FRACTAL);
         return n;
     default: {
         SimRepeats all = {repeats, REPEAT / size, REPEAT / size, size};
-        add(out, &n, r, 1, false, 8ull * size * repeats);
+        add_access(out, &n, r, 1, false, 8ull * size * repeats);
         add_vector(out, &n, r, 0, true, all, size);
         return n;
     }
@@ -228,9 +228,9 @@ static uint32_t sorting(const Record *r, SimAccess *out)
 {
     uint32_t n = 0, repeats = r->n[0] & 0xFF;
     if (r->op == NPU_SORT32) {
-        add(out, &n, r, 1, false, 32ull * element_bytes(r->dtype[0]) * repeats);
-        add(out, &n, r, 2, false, 128ull * repeats);
-        add(out, &n, r, 0, true, 256ull * repeats);
+        add_access(out, &n, r, 1, false, 32ull * element_bytes(r->dtype[0]) * repeats);
+        add_access(out, &n, r, 2, false, 128ull * repeats);
+        add_access(out, &n, r, 0, true, 256ull * repeats);
         return n;
     }
     if (r->op == NPU_MERGE_SORT || r->op == NPU_MERGE_SORT4) {
@@ -241,15 +241,15 @@ static uint32_t sorting(const Record *r, SimAccess *out)
             one.operand[0].address = i < 3 ? r->operand[i + 1].address
                                            : rec_address(NPU_UB, r->n[5]);
             if (bytes)
-                add(out, &n, &one, 0, false, bytes * repeats);
+                add_access(out, &n, &one, 0, false, bytes * repeats);
             total += bytes;
         }
-        add(out, &n, r, 0, true, total * repeats);
+        add_access(out, &n, r, 0, true, total * repeats);
         return n;
     }
     bool concat = r->op == NPU_PROPOSAL_CONCAT, extract = r->op == NPU_PROPOSAL_EXTRACT;
-    add(out, &n, r, 1, false, (concat ? 32ull : 256ull) * repeats);
-    add(out, &n, r, 0, true, (extract ? 32ull : 256ull) * repeats);
+    add_access(out, &n, r, 1, false, (concat ? 32ull : 256ull) * repeats);
+    add_access(out, &n, r, 0, true, (extract ? 32ull : 256ull) * repeats);
     return n;
 }
 
@@ -273,10 +273,10 @@ static uint32_t copying(const Record *r, SimAccess *out)
     }
     if (count == 0 || bytes == 0)
         return 0;
-    SimAccess *a = add(out, &n, r, 1, false, bytes);
+    SimAccess *a = add_access(out, &n, r, 1, false, bytes);
     a->outer = count;
     a->outer_step = source;
-    a = add(out, &n, r, 0, true, written);
+    a = add_access(out, &n, r, 0, true, written);
     a->outer = count;
     a->outer_step = target;
     for (uint32_t i = 0; i < n; i++)
@@ -293,12 +293,12 @@ static uint32_t to_nz(const Record *r, SimAccess *out)
     uint32_t c0 = BLOCK / size, columns = (r->n[2] + c0 - 1) / c0;
     if (!r->n[0] || !r->n[1] || !r->n[2])
         return 0;
-    SimAccess *a = add(out, &n, r, 1, false, (uint64_t)r->n[2] * size);
+    SimAccess *a = add_access(out, &n, r, 1, false, (uint64_t)r->n[2] * size);
     a->inner = r->n[1];
     a->inner_step = (uint64_t)r->n[4] * size;
     a->outer = r->n[0];
     a->outer_step = (uint64_t)r->n[3] * size;
-    a = add(out, &n, r, 0, true, BLOCK);
+    a = add_access(out, &n, r, 0, true, BLOCK);
     bool dense = (r->mask[0] & 0xFFFFFFFF) == 1;
     a->run = dense ? (uint64_t)BLOCK * r->n[1] : BLOCK;
     a->inner = columns;
@@ -317,7 +317,7 @@ static uint32_t loading(const Record *r, SimAccess *out)
     uint64_t fractals = r->op != NPU_LOAD_TRANSPOSE || size == 2 ? 1 : nibbles ? 4 : 2;
     if (r->op == NPU_FILL) {
         uint64_t unit = rec_space(r->operand[0].address) == NPU_L1 ? BLOCK : FRACTAL;
-        SimAccess *a = add(out, &n, r, 0, true, r->n[1] * unit);
+        SimAccess *a = add_access(out, &n, r, 0, true, r->n[1] * unit);
         a->outer = r->n[0];
         a->outer_step = (r->n[1] + (uint64_t)r->n[2]) * unit;
         return n;
@@ -325,17 +325,17 @@ static uint32_t loading(const Record *r, SimAccess *out)
     if (r->op == NPU_LOAD3D) {
         uint64_t rows = ((uint64_t)r->n[1] + 15) / 16 * 16, c0 = BLOCK / size;
         uint64_t k = nibbles ? (r->n[0] + 1) / 2 : r->n[0], columns = (k + c0 - 1) / c0 * c0;
-        add(out, &n, r, 1, false, r->operand[1].bytes ? r->operand[1].bytes : BLOCK);
-        add(out, &n, r, 0, true, rows * columns * size);
+        add_access(out, &n, r, 1, false, r->operand[1].bytes ? r->operand[1].bytes : BLOCK);
+        add_access(out, &n, r, 0, true, rows * columns * size);
         return n;
     }
     if (r->n[1] == 0)
         return 0;
-    SimAccess *a = add(out, &n, r, 1, false, FRACTAL * fractals);
+    SimAccess *a = add_access(out, &n, r, 1, false, FRACTAL * fractals);
     a->at += (uint64_t)r->n[0] * FRACTAL * fractals;
     a->outer = r->n[1] & 0xFF;
     a->outer_step = (uint64_t)r->n[2] * FRACTAL * fractals;
-    a = add(out, &n, r, 0, true, FRACTAL);
+    a = add_access(out, &n, r, 0, true, FRACTAL);
     a->inner = (uint32_t)fractals;
     a->inner_step = (r->n[4] + 1ull) * FRACTAL;
     a->outer = r->n[1] & 0xFF;
@@ -349,14 +349,14 @@ static uint32_t multiplying(const Record *r, SimAccess *out)
     uint64_t m1 = (r->n[0] + 15) / 16, n1 = (r->n[1] + 15) / 16, k1 = (r->n[2] + k0 - 1) / k0;
     if (!m1 || !n1 || !k1)
         return 0;
-    add(out, &n, r, 1, false,
-        r->n[0] == 1 ? ((uint64_t)r->n[2] * bits + 7) / 8 : m1 * k1 * FRACTAL);
-    add(out, &n, r, 2, false, k1 * n1 * FRACTAL);
+    add_access(out, &n, r, 1, false,
+               r->n[0] == 1 ? ((uint64_t)r->n[2] * bits + 7) / 8 : m1 * k1 * FRACTAL);
+    add_access(out, &n, r, 2, false, k1 * n1 * FRACTAL);
     if (r->mode & 2)
-        add(out, &n, r, 3, false, 4ull * r->n[1]);
+        add_access(out, &n, r, 3, false, 4ull * r->n[1]);
     else if (!(r->mode & 1))
-        add(out, &n, r, 0, false, m1 * n1 * 1024);
-    add(out, &n, r, 0, true, m1 * n1 * 1024);
+        add_access(out, &n, r, 0, false, m1 * n1 * 1024);
+    add_access(out, &n, r, 0, true, m1 * n1 * 1024);
     return n;
 }
 
@@ -367,14 +367,14 @@ static uint32_t leaving(const Record *r, SimAccess *out)
     uint64_t columns = (r->n[0] + 15) / 16, wide = r->mode & 4 ? 8 : size == 1 ? 32 : 16;
     if (!r->n[0] || !r->n[1])
         return 0;
-    SimAccess *a = add(out, &n, r, 1, false, r->n[1] * 64ull);
+    SimAccess *a = add_access(out, &n, r, 1, false, r->n[1] * 64ull);
     a->inner = (uint32_t)columns;
     a->inner_step = r->n[2] * 64ull;
     a->outer = rows ? r->n[4] & 0xFFFF : 1;
     a->outer_step = (uint64_t)(r->n[4] >> 16) * 1024;
     if (has(r, 2))
-        add(out, &n, r, 2, false, 8ull * r->n[0]);
-    a = add(out, &n, r, 0, true, rows ? (uint64_t)r->n[0] * size : r->n[1] * wide * size);
+        add_access(out, &n, r, 2, false, 8ull * r->n[0]);
+    a = add_access(out, &n, r, 0, true, rows ? (uint64_t)r->n[0] * size : r->n[1] * wide * size);
     a->inner = rows ? r->n[1] : (uint32_t)((r->n[0] + wide - 1) / wide);
     a->inner_step = rows ? (uint64_t)r->n[3] * size : (uint64_t)r->n[3] * BLOCK;
     a->outer = rows ? r->n[4] & 0xFFFF : 1;
@@ -387,11 +387,11 @@ static uint32_t scalar_access(const Record *r, SimAccess *out)
     uint32_t n = 0;
     switch (r->op) {
     case NPU_LOCAL_GET:
-    case NPU_GLOBAL_GET: add(out, &n, r, 1, false, element_bytes(r->dtype[1])); return n;
+    case NPU_GLOBAL_GET: add_access(out, &n, r, 1, false, element_bytes(r->dtype[1])); return n;
     case NPU_LOCAL_SET:
-    case NPU_GLOBAL_SET: add(out, &n, r, 0, true, element_bytes(r->dtype[0])); return n;
-    case NPU_RAW_LOAD: add(out, &n, r, 1, false, r->n[0] & 31); return n;
-    case NPU_RAW_STORE: add(out, &n, r, 0, true, r->n[0] & 31); return n;
+    case NPU_GLOBAL_SET: add_access(out, &n, r, 0, true, element_bytes(r->dtype[0])); return n;
+    case NPU_RAW_LOAD: add_access(out, &n, r, 1, false, r->n[0] & 31); return n;
+    case NPU_RAW_STORE: add_access(out, &n, r, 0, true, r->n[0] & 31); return n;
     default: return 0;
     }
 }

@@ -242,7 +242,7 @@ typedef struct Taken {
     uint32_t crowd;
 } Taken;
 
-static Taken take(CycleMemory *m, uint32_t core, const SimAccess *a, MemoryHow how)
+static Taken access_cost(CycleMemory *m, uint32_t core, const SimAccess *a, MemoryHow how)
 {
     Taken t = {.runs = (double)a->outer * a->inner, .asked = (double)sim_access_bytes(a)};
     uint64_t sectors = 0, missing = 0, bytes = 0;
@@ -307,7 +307,7 @@ static double move_gm(CycleMemory *m, uint32_t core, MemoryHow how, double read,
 
 double cycle_memory_read(CycleMemory *m, uint32_t core, const SimAccess *a, MemoryHow how)
 {
-    Taken t = take(m, core, a, how);
+    Taken t = access_cost(m, core, a, how);
     bool cut = t.missing > 0.5 && t.bytes > t.asked; /* lines cut in two are fetched for both */
     double from_gm = cut ? t.bytes : t.asked * t.missing, from_l2 = t.bytes - from_gm;
     m->read += (uint64_t)t.asked;
@@ -330,7 +330,7 @@ double cycle_memory_read(CycleMemory *m, uint32_t core, const SimAccess *a, Memo
 
 double cycle_memory_write(CycleMemory *m, uint32_t core, const SimAccess *a, MemoryHow how)
 {
-    Taken t = take(m, core, a, how);
+    Taken t = access_cost(m, core, a, how);
     double rate = how.aic ? cost_constant(NPU_C_FIX_GM) : cost_constant(NPU_C_MTE3_RATE);
     double queue = cost_constant(NPU_C_WRITE_QUEUE), cycles = t.bytes / rate;
     m->written += (uint64_t)t.asked;

@@ -47,7 +47,8 @@ static uint64_t reach(const VecPlan *p)
     return p->repeats ? vec_byte(&p->o[0], p->repeats - 1, p->per_repeat - 1) : 0;
 }
 
-static void take(SimMemory *d, uint64_t to, const SimMemory *from, uint64_t at, uint32_t bytes)
+static void gather_bytes(SimMemory *d, uint64_t to, const SimMemory *from, uint64_t at,
+                         uint32_t bytes)
 {
     memmove(d->at + to, from->at + at, bytes);
     memory_copy_known(d, to, from, at, bytes);
@@ -80,7 +81,7 @@ static bool gather_elements(Step *s)
             uint64_t to = vec_byte(&p.o[0], r, e), from = table.base + offset;
             if (memory_known(table.memory, from, size))
                 sim_unchanged_note(s, to, table.memory->at + from, size);
-            take(p.o[0].memory, to, table.memory, from, size);
+            gather_bytes(p.o[0].memory, to, table.memory, from, size);
         }
     sim_count(s, 0, indices * (4 + size), 0);
     return true;
@@ -113,8 +114,8 @@ static bool gather_blocks(Step *s)
         uint64_t offset = offset_at(&offsets, i, &known);
         if (!offset_ok(s, &table, offset, VEC_BLOCK, VEC_BLOCK, known))
             return false;
-        take(d.memory, d.base + i / 8 * repeat + i % 8 * step, table.memory, table.base + offset,
-             VEC_BLOCK);
+        gather_bytes(d.memory, d.base + i / 8 * repeat + i % 8 * step, table.memory,
+                     table.base + offset, VEC_BLOCK);
     }
     sim_count(s, n, n * 288, n * 256);
     return true;
@@ -189,9 +190,10 @@ static bool gather_mask(Step *s)
             uint64_t to = g.d.base + kept++ * g.size, byte = e * g.size;
             if (to + g.size > g.d.memory->bytes)
                 return sim_local_range(s, 0, g.d.memory, g.d.base, kept * g.size, true);
-            take(g.d.memory, to, g.table.memory,
-                 g.table.base + r * g.repeat + byte / VEC_BLOCK * g.block + byte % VEC_BLOCK,
-                 g.size);
+            gather_bytes(g.d.memory, to, g.table.memory,
+                         g.table.base + r * g.repeat + byte / VEC_BLOCK * g.block +
+                             byte % VEC_BLOCK,
+                         g.size);
         }
     s->core->pub.view->kept = kept;
     sim_count(s, g.repeats, g.repeats * g.per * g.size, kept * g.size);

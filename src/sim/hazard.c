@@ -597,7 +597,7 @@ static Clock *snapshot(Hazard *h, uint32_t index, uint8_t pipe)
     return all;
 }
 
-static void take(Hazard *h, uint32_t index, const Clock *all)
+static void take_clocks(Hazard *h, uint32_t index, const Clock *all)
 {
     Clock *others = others_of(h, &h->core[index]);
     for (uint32_t i = 0; i < h->cores; i++)
@@ -656,7 +656,7 @@ static void cross_wait(Hazard *h, uint32_t index, const Record *r)
 {
     Clock *all = r->n[0] < 16 ? pop(&h->core[index].ready[r->n[0]]) : NULL;
     if (all)
-        take(h, index, all);
+        take_clocks(h, index, all);
 }
 
 /* All that a core has done, and what it knows of others. */
@@ -683,7 +683,7 @@ static void sync_all(Hazard *h, uint32_t index, const Record *r)
                 join(h, i, all);
         h->sync_snapshot[which] = all;
     }
-    take(h, index, h->sync_snapshot[which]);
+    take_clocks(h, index, h->sync_snapshot[which]);
 }
 
 /* --- the observer --- */

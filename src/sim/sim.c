@@ -8,7 +8,7 @@ static uint32_t cores_per_block(SimKind kind)
     return kind == SIM_MIX_1_2 ? 3 : kind == SIM_MIX_1_1 ? 2 : 1;
 }
 
-static void *take(Sim *sim, uint32_t core, const char *what, size_t bytes)
+static void *take_memory(Sim *sim, uint32_t core, const char *what, size_t bytes)
 {
     if (!sim->config.map)
         return heap_alloc(bytes);
@@ -42,7 +42,7 @@ static void attach(Sim *sim, uint32_t index)
     if (core->attached)
         return;
     core->attached = true;
-    core->pub.view = take(sim, index, "view", sizeof(RecordView));
+    core->pub.view = take_memory(sim, index, "view", sizeof(RecordView));
     if (!sim->config.no_data)
         history_open(core);
     for (uint32_t space = NPU_UB; space < NPU_SPACE_COUNT; space++) {
@@ -52,7 +52,7 @@ static void attach(Sim *sim, uint32_t index)
         core->memory[space].bytes = core->pub.bytes[space] = bytes;
         if (sim->config.no_data && (space != NPU_UB || !sim->config.image))
             continue;
-        uint8_t *at = take(sim, index, npu_space_name(space), bytes);
+        uint8_t *at = take_memory(sim, index, npu_space_name(space), bytes);
         if (sim->config.no_data)
             memcpy(at, sim->config.image, bytes);
         else

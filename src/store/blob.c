@@ -27,7 +27,7 @@ static const char *dir_of(const Store *store, Arena *arena, const char *hash)
     return str_format(arena, "%s/%.2s", store->blobs, hash);
 }
 
-static bool fail(Diag *diag, const char *path)
+static bool fail_blob(Diag *diag, const char *path)
 {
     diag_error(diag, "D002", no_place, "cannot write '%s': %s", path, strerror(errno));
     diag_hint(diag, "what was stored before is kept; make room or give another --store, then run "
@@ -76,7 +76,7 @@ static bool write_blob(Arena *arena, const char *dir, const char *path, Str pack
         return false;
     if (write_flushed(beside, packed.at, packed.len) && rename(beside, path) == 0 && flush_dir(dir))
         return true;
-    fail(diag, path);
+    fail_blob(diag, path);
     unlink(beside);
     return false;
 }

@@ -19,13 +19,13 @@ void interp_fail(Interp *it, Span at, const char *code, const char *format, ...)
     interp_stop(it);
 }
 
-/* An error inside a function of said.def is reported as that function's. */
+/* An error inside a function of defined.def is reported as that function's. */
 static void name_said(Interp *it)
 {
-    if (!it->said || !it->diag->items.len)
+    if (!it->defining || !it->diag->items.len)
         return;
     DiagItem *last = &it->diag->items.at[it->diag->items.len - 1];
-    const char *prefix = str_format(it->arena, "%s: ", it->said);
+    const char *prefix = str_format(it->arena, "%s: ", it->defining);
     if (!str_starts(str_from(last->text), prefix))
         last->text = str_format(it->arena, "%s%s", prefix, last->text);
 }

@@ -76,7 +76,7 @@ void arg_fail(Args *a, const char *format, ...)
     va_start(args, format);
     char *text = str_vformat(a->it->arena, format, args);
     va_end(args);
-    interp_fail(a->it, a->at, "T010", "%s: %s", a->it->said ? a->it->said : a->name, text);
+    interp_fail(a->it, a->at, "T010", "%s: %s", a->it->defining ? a->it->defining : a->name, text);
 }
 
 /* Keywords of other libraries' habits. */

@@ -4,11 +4,11 @@
 
 #include "torch/nn.h"
 
-/* Functions defined by other ones, by their place in said.def. */
+/* Functions defined by other ones, by their place in defined.def. */
 typedef enum Said {
-#define SAID(name, text) SAID_##name,
-#include "torch/said.def"
-#undef SAID
+#define DEFINED(name, text) DEFINED_##name,
+#include "torch/defined.def"
+#undef DEFINED
 } Said;
 
 FnBody fn_adaptive_pool;
@@ -154,7 +154,7 @@ FnBody fn_repeat_interleave;
 FnBody fn_rms_norm;
 FnBody fn_roll;
 FnBody fn_round;
-FnBody fn_said;
+FnBody fn_defined;
 FnBody fn_same;
 FnBody fn_scan;
 FnBody fn_scatter;

@@ -217,8 +217,8 @@ PyVal fn_kl_div(Args *a)
 PyVal fn_bce(Args *a)
 {
     if (a->kind == LOSS_bce_logits && !arg_none(a, 6)) {
-        a->kind = SAID_bce_positive;
-        return fn_said(a);
+        a->kind = DEFINED_bce_positive;
+        return fn_defined(a);
     }
     Attrs attrs = {0};
     attrs_text(&attrs, AT_REDUCTION, reduction(a, 3, 4, 5));
@@ -236,8 +236,8 @@ PyVal fn_hinge(Args *a)
 PyVal fn_poisson(Args *a)
 {
     if (arg_bool(a, 3)) {
-        a->kind = SAID_poisson_full;
-        return fn_said(a);
+        a->kind = DEFINED_poisson_full;
+        return fn_defined(a);
     }
     Attrs attrs = {0};
     attrs_text(&attrs, AT_REDUCTION, reduction(a, 4, 6, 7));

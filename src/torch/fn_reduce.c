@@ -259,9 +259,9 @@ PyVal fn_bincount(Args *a)
         least = 1 + tensor_largest(a->it, a->at, x,
                                    "give bincount a minlength that no element reaches");
     if (!arg_none(a, 1)) {
-        a->kind = SAID_bincount_weights;
+        a->kind = DEFINED_bincount_weights;
         a->v[2] = pv_int(least);
-        return fn_said(a);
+        return fn_defined(a);
     }
     Attrs attrs = {0};
     attrs_int(&attrs, AT_SIZE, least);

@@ -381,8 +381,8 @@ PyVal fn_chunk(Args *a)
 PyVal fn_tensor_split(Args *a)
 {
     if (pv_is_seq(a->v[1])) {
-        a->kind = SAID_split_at;
-        return fn_said(a);
+        a->kind = DEFINED_split_at;
+        return fn_defined(a);
     }
     TVar *x = arg_tensor(a, 0);
     Shape shape = tvar_shape(a->it, x);

@@ -108,7 +108,7 @@ typedef struct Interp {
     VEC(TorchLook) looks;   /* numbers and branches among these */
     bool masks;             /* forward picks elements by a mask */
     VEC(MaskedRows) masked; /* by value of the main graph */
-    const char *said;       /* the library function of said.def that is being read; NULL: none */
+    const char *defining;   /* the library function of defined.def that is being read; NULL: none */
     Str raised;             /* the class of the current exception, where it is known */
     uint32_t trying;        /* 'try' statements around, whose handlers would catch an import */
 } Interp;

@@ -53,14 +53,14 @@ static void try_statement(Interp *it, Env *env, Py *s)
     jmp_buf outer;
     Diag before = *it->diag;
     uint32_t depth = it->depth;
-    const char *said = it->said;
+    const char *defining = it->defining;
     volatile bool left_out = s->kind == PY_EXPR; /* as the reader does with calls for effect */
     vec_push(it->arena, &block.kids, s);
     memcpy(outer, it->fail, sizeof outer);
     if (setjmp(it->fail)) {
         *it->diag = before;
         it->depth = depth;
-        it->said = said;
+        it->defining = defining;
         left_out = true;
     } else {
         interp_block(it, env, &block);

@@ -35,7 +35,7 @@ static Token fail_at(PyLexer *lx, Span at, const char *text)
     return (Token){.kind = TOK_ERROR, .at = at};
 }
 
-static Token fail(PyLexer *lx, size_t start, const char *text)
+static Token fail_token(PyLexer *lx, size_t start, const char *text)
 {
     return fail_at(lx, span_from(lx, start), text);
 }
@@ -101,9 +101,10 @@ static uint32_t measure_indent(PyLexer *lx, uint32_t *narrow)
 /* As Python, which refuses lines whose order depends on how wide a tab is (TabError). */
 static Token fail_tabs(PyLexer *lx)
 {
-    return fail(lx, lx->at,
-                "tabs and spaces are mixed: whether this line belongs to the block depends on how "
-                "wide a tab is (Python: TabError)");
+    return fail_token(
+        lx, lx->at,
+        "tabs and spaces are mixed: whether this line belongs to the block depends on how "
+        "wide a tab is (Python: TabError)");
 }
 
 /* At the first character of a line: skips blank ones, gives INDENT or DEDENT on a change. */
@@ -130,7 +131,7 @@ static bool begin_line(PyLexer *lx, Token *token)
     *token = (Token){.at = span_from(lx, lx->at)};
     if (width > now) {
         if (lx->depth == PY_MAX_INDENT) {
-            *token = fail(lx, lx->at, "blocks are nested too deeply");
+            *token = fail_token(lx, lx->at, "blocks are nested too deeply");
             return true;
         }
         if (narrow <= now_narrow) {
@@ -147,7 +148,7 @@ static bool begin_line(PyLexer *lx, Token *token)
         lx->dedents++;
     }
     if ((lx->depth ? lx->indents[lx->depth - 1] : 0) != width) {
-        *token = fail(lx, lx->at, "this line's indentation matches no block");
+        *token = fail_token(lx, lx->at, "this line's indentation matches no block");
         return true;
     }
     if ((lx->depth ? lx->narrow[lx->depth - 1] : 0) != narrow) {
@@ -186,7 +187,7 @@ static Token integer(PyLexer *lx, size_t start, const char *digits, size_t len, 
         int digit = is_digit(digits[i]) ? digits[i] - '0' : low - 'a' + 10;
         if (__builtin_mul_overflow(value, (int64_t)base, &value) ||
             __builtin_add_overflow(value, (int64_t)digit, &value))
-            return fail(lx, start, "this integer does not fit 64 bits");
+            return fail_token(lx, start, "this integer does not fit 64 bits");
     }
     return (Token){.kind = TOK_INT, .at = span_from(lx, start), .i = value};
 }
@@ -224,11 +225,11 @@ static Token number(PyLexer *lx)
         len = take_digits(lx, digits, len, MOST, 10);
     }
     if (len >= MOST)
-        return fail(lx, start, "this number has too many digits");
+        return fail_token(lx, start, "this number has too many digits");
     bool imaginary = base == 10 && (peek(lx, 0) | 0x20) == 'j';
     lx->at += imaginary;
     if (is_name_start(peek(lx, 0)))
-        return fail(lx, start, "a letter stands in a number");
+        return fail_token(lx, start, "a letter stands in a number");
     if (!floating && !imaginary)
         return integer(lx, start, digits, len, base);
     digits[len] = '\0';
@@ -328,9 +329,10 @@ static Token name_or_string(PyLexer *lx)
         lx->at++;
     Str name = str_slice(lx->source, start, lx->at);
     if (!is_stable_name(name))
-        return fail(lx, start,
-                    "this name has a character that Python replaces by another (NFKC), so that two "
-                    "spellings may be one name: write it with plain letters");
+        return fail_token(
+            lx, start,
+            "this name has a character that Python replaces by another (NFKC), so that two "
+            "spellings may be one name: write it with plain letters");
     Token flags = {0};
     if ((peek(lx, 0) == '"' || peek(lx, 0) == '\'') && is_string_prefix(name, &flags)) {
         Token token = string(lx, start);
@@ -422,13 +424,13 @@ static Token operator_token(PyLexer *lx)
         char c = table[i][0];
         if (c == '(' || c == '[' || c == '{') {
             if (++lx->brackets > PY_MAX_DEPTH)
-                return fail(lx, start, "brackets are nested too deeply");
+                return fail_token(lx, start, "brackets are nested too deeply");
         } else if ((c == ')' || c == ']' || c == '}') && lx->brackets) {
             lx->brackets--;
         }
         return (Token){.kind = TOK_OP, .at = span_from(lx, start), .text = str_from(table[i])};
     }
-    return fail(lx, start, "this character has no meaning in Python");
+    return fail_token(lx, start, "this character has no meaning in Python");
 }
 
 Token py_next(PyLexer *lx)

@@ -101,7 +101,7 @@ static TorchSame compare_forms(Arena *arena, TorchSameAnswer *answer, const Torc
 }
 
 /* Types and further results: what the definition beside their reference says. Where our operands are
- * not its operands, that is said in any case. */
+ * not its operands, that is reported in any case. */
 static void settle(Arena *arena, TorchSameAnswer *answer, const TorchTask *ours, const char *path)
 {
     TorchOpdef def = {0};

@@ -233,7 +233,7 @@ static void run_raise(Interp *it, Env *env, const Py *s)
 {
     PyVal what = s->a ? interp_eval(it, env, s->a) : pv_none();
     it->raised = !s->a ? STR("") : last_name(s->a->kind == PY_CALL ? s->a->a : s->a);
-    if (it->said && what.tag == PV_OPAQUE)
+    if (it->defining && what.tag == PV_OPAQUE)
         interp_fail(it, s->at, "T010", "%.*s", STR_ARG(without_class(*what.str)));
     if (what.tag == PV_OPAQUE || what.tag == PV_NAME)
         interp_fail(it, s->at, "T013", "the file raises %.*s", STR_ARG(*what.str));
@@ -333,14 +333,14 @@ static bool attempt(Interp *it, Env *env, const Py *block, Flow *flow)
 {
     jmp_buf outer;
     uint32_t depth = it->depth, trying = it->trying;
-    const char *scope = it->scope, *said = it->said;
+    const char *scope = it->scope, *defining = it->defining;
     memcpy(outer, it->fail, sizeof outer);
     if (setjmp(it->fail)) {
         memcpy(it->fail, outer, sizeof outer);
         it->depth = depth;
         it->trying = trying;
         it->scope = scope;
-        it->said = said;
+        it->defining = defining;
         return false;
     }
     *flow = interp_block(it, env, block);

@@ -198,7 +198,7 @@ static bool make_request(Arena *arena, const TwinTilingRequest *request, const T
     return ok;
 }
 
-static bool refuse(Arena *arena, const char *error, Verdict *verdict)
+static bool refuse_tiling(Arena *arena, const char *error, Verdict *verdict)
 {
     verdict_fail(verdict, VERDICT_BAD_TILING, STAGE_TILING,
                  str_format(arena, "the tiling function refused: %.255s", error));
@@ -215,10 +215,10 @@ static bool read_tiling(Arena *arena, Str answer, TwinTiling *tiling, Verdict *v
     memcpy(&result, answer.at, sizeof result);
     result.error[sizeof result.error - 1] = 0;
     if (result.error[0])
-        return refuse(arena, result.error, verdict);
+        return refuse_tiling(arena, result.error, verdict);
     if (result.tiling_bytes != answer.len - sizeof result || result.block_dim == 0)
-        return refuse(arena, result.block_dim ? "its answer is cut" : "it set no block dimension",
-                      verdict);
+        return refuse_tiling(
+            arena, result.block_dim ? "its answer is cut" : "it set no block dimension", verdict);
     result.template_args[sizeof result.template_args - 1] = 0;
     result.tiling_struct[sizeof result.tiling_struct - 1] = 0;
     uint64_t workspace = result.workspace_count ? result.workspace[0] : 0;
@@ -248,7 +248,7 @@ static bool read_inferred(Arena *arena, Str answer, TwinTensor *outputs, uint32_
 {
     HostInferred *inferred = arena_new(arena, HostInferred);
     if (answer.len != sizeof *inferred)
-        return refuse(arena, "shape inference gave nothing", verdict);
+        return refuse_tiling(arena, "shape inference gave nothing", verdict);
     memcpy(inferred, answer.at, sizeof *inferred);
     inferred->error[sizeof inferred->error - 1] = 0;
     if (inferred->code != 0) {
@@ -261,11 +261,11 @@ static bool read_inferred(Arena *arena, Str answer, TwinTensor *outputs, uint32_
         const AcraftHostTensor *from = &inferred->outputs[i];
         if (from->rank < 0 || from->rank > TWIN_MOST_DIMS ||
             !twin_from_ge_dtype(from->dtype, &outputs[i].dtype))
-            return refuse(arena, "shape inference gave no shape", verdict);
+            return refuse_tiling(arena, "shape inference gave no shape", verdict);
         outputs[i].rank = (uint32_t)from->rank;
         for (int32_t d = 0; d < from->rank; d++) {
             if (from->dims[d] < 0)
-                return refuse(arena, "shape inference gave an unknown shape", verdict);
+                return refuse_tiling(arena, "shape inference gave an unknown shape", verdict);
             outputs[i].shape[d] = (uint64_t)from->dims[d];
         }
     }

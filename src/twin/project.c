@@ -167,7 +167,7 @@ typedef struct CaseRun {
     Diag *diag;
 } CaseRun;
 
-static bool fail(CaseRun *c, const char *reason)
+static bool fail_case(CaseRun *c, const char *reason)
 {
     verdict_fail(c->verdict, VERDICT_BAD_TILING, STAGE_TILING, reason);
     return false;
@@ -180,9 +180,10 @@ static bool choose_op(CaseRun *c)
         if (!c->kase->op || strcmp(ops->at[i].name, c->kase->op) == 0)
             c->op = &ops->at[i];
     if (!c->op)
-        return fail(c, str_format(c->arena, "the project defines no operator '%s'", c->kase->op));
+        return fail_case(c,
+                         str_format(c->arena, "the project defines no operator '%s'", c->kase->op));
     if (!c->kase->op && ops->len > 1)
-        return fail(c, "the project defines several operators, name one");
+        return fail_case(c, "the project defines several operators, name one");
     return true;
 }
 
@@ -331,8 +332,8 @@ static bool check_inputs(CaseRun *c)
     for (uint32_t d = 0; d < c->op->inputs.len; d++)
         if (c->op->inputs.at[d].need == TWIN_REQUIRED &&
             !has_declared(c->inputs.at, c->inputs.len, d))
-            return fail(c,
-                        str_format(c->arena, "input '%s' is required", c->op->inputs.at[d].name));
+            return fail_case(
+                c, str_format(c->arena, "input '%s' is required", c->op->inputs.at[d].name));
     return true;
 }
 
@@ -351,9 +352,9 @@ static bool allocate(CaseRun *c, TwinTensor *tensor)
     uint64_t bytes = dtype_bytes(tensor->dtype);
     for (uint32_t d = 0; d < tensor->rank; d++)
         if (__builtin_mul_overflow(bytes, tensor->shape[d], &bytes) || bytes > 1ull << 36)
-            return fail(c, "an inferred output is too large");
+            return fail_case(c, "an inferred output is too large");
     tensor->bytes = (size_t)bytes;
-    return twin_tensor_alloc(tensor) || fail(c, "no memory for an inferred output");
+    return twin_tensor_alloc(tensor) || fail_case(c, "no memory for an inferred output");
 }
 
 /* The column of the op definition that the inputs' dtypes fit; -1: none. */
@@ -597,7 +598,7 @@ static bool add_shape_out(CaseRun *c, ArgList *args, TwinTensors *made)
                         .role = SIM_INOUT,
                         .bytes = 64 * 8};
     if (!twin_tensor_alloc(&shape))
-        return fail(c, "no memory for the output shape");
+        return fail_case(c, "no memory for the output shape");
     for (uint32_t i = 0; i < c->tensors.len; i++)
         if (c->tensors.at[i].role == SIM_OUT)
             c->tensors.at[i].role = SIM_INOUT;

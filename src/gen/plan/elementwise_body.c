@@ -158,7 +158,7 @@ static const char *substitute(EachBody *b, const char *form, const char *const *
     return text;
 }
 
-static void refuse(EachBody *b, const Node *node)
+static void refuse_form(EachBody *b, const Node *node)
 {
     const char *kind = node_kind_name(node);
     if (!b->buffers->failed)
@@ -177,7 +177,7 @@ static void make_form(EachBody *b, const Node *node, const EachUse *use, EachCel
     int slot[3] = {-1, -1, -1};
     bool tiles = false;
     if (!form) {
-        refuse(b, node);
+        refuse_form(b, node);
         return;
     }
     for (uint32_t i = 0; i < node->n_in && i < 3; i++)
@@ -257,7 +257,7 @@ static void make_matrix(EachBody *b, const Node *node, const EachUse *use, EachC
     const char *op = !tri ? "==" : node_bool(node, AT_UPPER) ? ">=" : "<=";
     int at = take_class(b, EACH_I32), slot = -1;
     if (row_tile || (!col_tile && use->dim[use->rank - 1].axis >= 0)) {
-        refuse(b, node);
+        refuse_form(b, node);
         return;
     }
     const char *zero = !tri || c->is == EACH_F32 ? "0.0" : "0", *x = "1.0";
@@ -283,7 +283,7 @@ static void make_arange(EachBody *b, const Node *node, const EachUse *use, EachC
     DType dtype = graph_value(b->p->e->g, node->out)->dtype;
     position(b, use, 0, &tile);
     if (!tile) {
-        refuse(b, node);
+        refuse_form(b, node);
         return;
     }
     double from = node_float(node, AT_A, 0), step = node_float(node, AT_C, 1);
@@ -312,7 +312,7 @@ static void make_one_hot(EachBody *b, const Node *node, const EachUse *use, Each
     EachCell *at = operand_of(b, use, 0);
     position(b, use, use->rank - 1, &tile);
     if (!tile || !at->scalar) {
-        refuse(b, node);
+        refuse_form(b, node);
         return;
     }
     int place = take_class(b, EACH_I32);

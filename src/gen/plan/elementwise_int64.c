@@ -29,7 +29,7 @@ static const char *text(WideBody *w, const char *format, ...)
     return made;
 }
 
-static void refuse(WideBody *w, const Node *node)
+static void refuse_int64(WideBody *w, const Node *node)
 {
     const char *kind = node_kind_name(node);
     if (!w->b.buffers->failed)
@@ -250,7 +250,7 @@ static Wide node_of(WideBody *w, const Node *node, const EachUse *use)
     }
     is.real = dtype_is_float(to);
     if (!form || reals || (is.real && node->op != OP_CAST) || node_float(node, AT_ALPHA, 1) != 1) {
-        refuse(w, node);
+        refuse_int64(w, node);
         form = "0";
     }
     is.text = text(w, "w%u_%u", w->b.number, w->b.scalars++);

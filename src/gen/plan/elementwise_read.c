@@ -4,7 +4,7 @@
 
 enum { MAX_DEPTH = 200, MAX_USES = 1000, MOST_PARTS = 3 };
 
-static bool refuse(Each *e, const Node *node, const char *why)
+static bool refuse_node(Each *e, const Node *node, const char *why)
 {
     const char *kind = node_kind_name(node);
     diag_error(e->diag, "G001", node->at, "the planner cannot plan %s%s%s yet: %s",
@@ -74,7 +74,7 @@ static int need_slice(Each *e, EachJob *job, const Node *node, const EachUse *ou
     in.shape = graph_value(e->g, in.value)->shape;
     shape_dim(graph_value(e->g, in.value)->shape, node_int(node, AT_DIM, 0), &dim);
     if (node_int(node, AT_STEP, 1) != 1 && in.dim[dim].axis >= 0)
-        return refuse(e, node, "steps other than 1") - 1;
+        return refuse_node(e, node, "steps other than 1") - 1;
     if (graph_value(e->g, out->value)->shape.dim[dim] == 1)
         in.dim[dim].axis = -1;
     in.dim[dim].offset += node_int(node, AT_START, 0);
@@ -92,7 +92,7 @@ static int need_reshape(Each *e, EachJob *job, const Node *node, const EachUse *
         return need(e, job, in);
     }
     if (!reshaped(e, out, node->in[0], &in))
-        return refuse(e, node, "it changes the shape between operators") - 1;
+        return refuse_node(e, node, "it changes the shape between operators") - 1;
     return need(e, job, in);
 }
 
@@ -198,7 +198,7 @@ static int need(Each *e, EachJob *job, EachUse use)
     if (v->dtype == DT_C64 || (v->dtype == DT_F64 && !number) || job->uses.len == MAX_USES)
         return -1;
     if (node && (!is_pointwise(node->op) || e->depth == MAX_DEPTH))
-        return refuse(e, node, "it is not element by element") - 1;
+        return refuse_node(e, node, "it is not element by element") - 1;
     e->depth++;
     bool ok = node ? need_operands(e, job, node, &use) : number || add_leaf(e, &use);
     e->depth--;
@@ -303,7 +303,7 @@ static bool add_joined(Each *e, ValueId output, const Node *node)
     for (uint32_t i = 0; i < node->n_in; i++) {
         const Value *v = graph_value(e->g, node->in[i]);
         if (v->shape.rank != e->seen[output].rank)
-            return refuse(e, node, "a part without elements");
+            return refuse_node(e, node, "a part without elements");
         if (!add_region(e, output, node->in[i], along, place))
             return false;
         place += v->shape.dim[along];

@@ -11,7 +11,10 @@ static bool is_complex(const Rewrite *r, ValueId id)
 }
 
 static ValueId mul(Rewrite *r, ValueId a, ValueId b) { return rw_binary(r, BINARY_mul, a, b); }
-static ValueId add(Rewrite *r, ValueId a, ValueId b) { return rw_binary(r, BINARY_add, a, b); }
+static ValueId add_values(Rewrite *r, ValueId a, ValueId b)
+{
+    return rw_binary(r, BINARY_add, a, b);
+}
 static ValueId sub(Rewrite *r, ValueId a, ValueId b) { return rw_binary(r, BINARY_sub, a, b); }
 
 /* Every second element of [..., 2] from `first` on. */
@@ -93,7 +96,7 @@ static RewritePair product(Rewrite *r, RewritePair a, RewritePair b)
     if (a.im == VALUE_NONE)
         return (RewritePair){mul(r, a.re, b.re), mul(r, a.re, b.im)};
     return (RewritePair){sub(r, mul(r, a.re, b.re), mul(r, a.im, b.im)),
-                         add(r, mul(r, a.re, b.im), mul(r, a.im, b.re))};
+                         add_values(r, mul(r, a.re, b.im), mul(r, a.im, b.re))};
 }
 
 /* a / b = a conj(b) / |b|^2 */
@@ -102,7 +105,7 @@ static RewritePair ratio(Rewrite *r, RewritePair a, RewritePair b)
     if (b.im == VALUE_NONE)
         return (RewritePair){rw_binary(r, BINARY_div, a.re, b.re),
                              rw_binary(r, BINARY_div, a.im, b.re)};
-    ValueId size = add(r, mul(r, b.re, b.re), mul(r, b.im, b.im));
+    ValueId size = add_values(r, mul(r, b.re, b.re), mul(r, b.im, b.im));
     RewritePair p = product(r, a, (RewritePair){b.re, rw_unary(r, UNARY_neg, b.im)});
     return (RewritePair){rw_binary(r, BINARY_div, p.re, size),
                          rw_binary(r, BINARY_div, p.im, size)};
@@ -117,7 +120,8 @@ static bool binary(Rewrite *r, const Node *node, ValueId *out)
         return false;
     switch (node->kind) {
     case BINARY_complex: return give(r, node, (RewritePair){a.re, b.re}, out);
-    case BINARY_add: return give(r, node, (RewritePair){add(r, a.re, b.re), add(r, ai, bi)}, out);
+    case BINARY_add:
+        return give(r, node, (RewritePair){add_values(r, a.re, b.re), add_values(r, ai, bi)}, out);
     case BINARY_sub: return give(r, node, (RewritePair){sub(r, a.re, b.re), sub(r, ai, bi)}, out);
     case BINARY_mul: return give(r, node, product(r, a, b), out);
     case BINARY_div:

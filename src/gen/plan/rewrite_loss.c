@@ -3,7 +3,10 @@
 
 #include "gen/plan/script.h"
 
-static ValueId add(Rewrite *r, ValueId a, ValueId b) { return rw_binary(r, BINARY_add, a, b); }
+static ValueId add_values(Rewrite *r, ValueId a, ValueId b)
+{
+    return rw_binary(r, BINARY_add, a, b);
+}
 static ValueId sub(Rewrite *r, ValueId a, ValueId b) { return rw_binary(r, BINARY_sub, a, b); }
 static ValueId mul(Rewrite *r, ValueId a, ValueId b) { return rw_binary(r, BINARY_mul, a, b); }
 static ValueId quotient(Rewrite *r, ValueId a, ValueId b) { return rw_binary(r, BINARY_div, a, b); }
@@ -39,7 +42,7 @@ static ValueId softplus(Rewrite *r, ValueId x)
 {
     ValueId tail = rw_unary(
         r, UNARY_log1p, rw_unary(r, UNARY_exp, rw_unary(r, UNARY_neg, rw_unary(r, UNARY_abs, x))));
-    return add(r, rw_unary(r, UNARY_relu, x), tail);
+    return add_values(r, rw_unary(r, UNARY_relu, x), tail);
 }
 
 static ValueId loss_value(Rewrite *r, const Node *node, ValueId x, ValueId y)
@@ -65,7 +68,7 @@ static ValueId loss_value(Rewrite *r, const Node *node, ValueId x, ValueId y)
     case LOSS_bce: {
         ValueId yes = mul(r, y, limited_log(r, x));
         ValueId no = mul(r, sub(r, one, y), limited_log(r, sub(r, one, x)));
-        return rw_unary(r, UNARY_neg, add(r, yes, no));
+        return rw_unary(r, UNARY_neg, add_values(r, yes, no));
     }
     case LOSS_bce_logits: return sub(r, softplus(r, x), mul(r, x, y));
     case LOSS_soft_margin: return softplus(r, rw_unary(r, UNARY_neg, mul(r, x, y)));
@@ -78,7 +81,7 @@ static ValueId loss_value(Rewrite *r, const Node *node, ValueId x, ValueId y)
         if (!node_attr(node, AT_LOG) || node_bool(node, AT_LOG))
             return sub(r, rw_unary(r, UNARY_exp, x), mul(r, y, x));
         ValueId log = rw_unary(r, UNARY_log,
-                               add(r, x, rw_number(r, node_float(node, AT_EPS, 1e-8))));
+                               add_values(r, x, rw_number(r, node_float(node, AT_EPS, 1e-8))));
         return sub(r, x, mul(r, y, log));
     }
     default: return VALUE_NONE;
@@ -120,7 +123,7 @@ static ValueId soft_targets(Rewrite *r, const Node *node, ValueId logp, ValueId 
     double smooth = node_float(node, AT_SMOOTHING, 0), n = (double)s.dim[dim];
     if (smooth > 0) {
         rw_hold(r, logp, dim);
-        target = add(r, mul(r, target, rw_number(r, 1 - smooth)), rw_number(r, smooth / n));
+        target = add_values(r, mul(r, target, rw_number(r, 1 - smooth)), rw_number(r, smooth / n));
     }
     ValueId v = mul(r, logp, target);
     if (w != VALUE_NONE)
@@ -184,7 +187,8 @@ static ValueId class_loss(Rewrite *r, const Node *node, ValueId logp, ValueId ta
         ValueId every = w == VALUE_NONE ? logp : mul(r, logp, per_class(r, w, s.rank));
         ValueId mean = rw_reduce(r, REDUCE_mean, every, 1u << c.dim, false);
         smoothed = rw_where(r, c.keep, rw_unary(r, UNARY_neg, mean), zero);
-        v = add(r, mul(r, v, rw_number(r, 1 - smooth)), mul(r, smoothed, rw_number(r, smooth)));
+        v = add_values(r, mul(r, v, rw_number(r, 1 - smooth)),
+                       mul(r, smoothed, rw_number(r, smooth)));
     }
     Str how = node_text(node, AT_REDUCTION);
     uint32_t all = all_dims(r, v);
@@ -234,7 +238,7 @@ static ValueId length(Rewrite *r, ValueId d, uint32_t dims, bool keep, double p)
 static bool pairwise(Rewrite *r, const Node *node, ValueId *out)
 {
     ValueId x = rw_in(r, node, 0), y = rw_in(r, node, 1);
-    ValueId d = add(r, sub(r, x, y), rw_number(r, node_float(node, AT_EPS, 1e-6)));
+    ValueId d = add_values(r, sub(r, x, y), rw_number(r, node_float(node, AT_EPS, 1e-6)));
     int last = rw_value(r, d)->shape.rank - 1;
     out[0] = length(r, d, 1u << last, node_bool(node, AT_KEEPDIM), node_float(node, AT_P, 2));
     return true;
@@ -300,11 +304,11 @@ static bool triplet(Rewrite *r, const Node *node, ValueId *out)
     for (uint32_t i = 0; i < 3; i++)
         v[i] = rw_in(r, node, i);
     for (int i = 0; i < 3; i++) {
-        ValueId gap = add(r, sub(r, v[i == 2], v[i ? 2 : 1]), rw_number(r, eps));
+        ValueId gap = add_values(r, sub(r, v[i == 2], v[i ? 2 : 1]), rw_number(r, eps));
         d[i] = length(r, gap, 1u << (rw_value(r, gap)->shape.rank - 1), false, p);
     }
     ValueId far = node_bool(node, AT_SWAP) ? rw_binary(r, BINARY_minimum, d[1], d[2]) : d[1];
-    ValueId gap = add(r, sub(r, d[0], far), rw_number(r, node_float(node, AT_MARGIN, 1)));
+    ValueId gap = add_values(r, sub(r, d[0], far), rw_number(r, node_float(node, AT_MARGIN, 1)));
     out[0] = reduced(r, node, rw_unary(r, UNARY_relu, gap));
     return true;
 }

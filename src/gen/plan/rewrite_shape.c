@@ -4,7 +4,10 @@
 #include "gen/plan/script.h"
 
 static ValueId mul(Rewrite *r, ValueId a, ValueId b) { return rw_binary(r, BINARY_mul, a, b); }
-static ValueId add(Rewrite *r, ValueId a, ValueId b) { return rw_binary(r, BINARY_add, a, b); }
+static ValueId add_values(Rewrite *r, ValueId a, ValueId b)
+{
+    return rw_binary(r, BINARY_add, a, b);
+}
 static ValueId sub(Rewrite *r, ValueId a, ValueId b) { return rw_binary(r, BINARY_sub, a, b); }
 
 /* c[i] = a[i+1] b[i+2] - a[i+2] b[i+1] */
@@ -59,7 +62,7 @@ static Moments moments(Rewrite *r, ValueId x, uint32_t dims, double eps)
     m.mean = rw_reduce(r, REDUCE_mean, x, dims, true);
     ValueId centred = sub(r, x, m.mean);
     ValueId var = rw_reduce(r, REDUCE_mean, rw_unary(r, UNARY_square, centred), dims, true);
-    m.rstd = rw_unary(r, UNARY_rsqrt, add(r, var, rw_number(r, eps)));
+    m.rstd = rw_unary(r, UNARY_rsqrt, add_values(r, var, rw_number(r, eps)));
     m.y = mul(r, centred, m.rstd);
     return m;
 }
@@ -69,7 +72,7 @@ static ValueId affine(Rewrite *r, const Node *node, ValueId y, Shape shape)
     ValueId w = rw_in(r, node, 1), b = rw_in(r, node, 2);
     if (w != VALUE_NONE)
         y = mul(r, y, rw_reshape(r, w, shape));
-    return b == VALUE_NONE ? y : add(r, y, rw_reshape(r, b, shape));
+    return b == VALUE_NONE ? y : add_values(r, y, rw_reshape(r, b, shape));
 }
 
 static ValueId result(Rewrite *r, const Node *node, uint32_t k, ValueId x)
@@ -135,10 +138,11 @@ static bool local_response(Rewrite *r, const Node *node, ValueId *out)
     ValueId wide = rw_pad(r, rw_unary(r, UNARY_square, x), s.rank - 1, pads, 0);
     for (int64_t k = 0; k < size; k++) {
         ValueId part = rw_slice(r, wide, 1, k, k + s.dim[1], 1);
-        sum = k ? add(r, sum, part) : part;
+        sum = k ? add_values(r, sum, part) : part;
     }
     double a = node_float(node, AT_A, 1e-4) / (double)size;
-    ValueId scale = add(r, mul(r, sum, rw_number(r, a)), rw_number(r, node_float(node, AT_C, 1)));
+    ValueId scale = add_values(r, mul(r, sum, rw_number(r, a)),
+                               rw_number(r, node_float(node, AT_C, 1)));
     ValueId power = rw_binary(r, BINARY_pow, scale, rw_number(r, node_float(node, AT_B, 0.75)));
     out[0] = rw_binary(r, BINARY_div, x, power);
     return true;
@@ -211,7 +215,7 @@ static bool linspace(Rewrite *r, const Node *node, ValueId *out)
         return false;
     ValueId at = rw_range(r, DT_F32, 0, size, 1);
     at = mul(r, at, rw_number(r, (b - a) / (double)(size - 1)));
-    out[0] = rw_cast(r, add(r, at, rw_number(r, a)), y->dtype);
+    out[0] = rw_cast(r, add_values(r, at, rw_number(r, a)), y->dtype);
     return true;
 }
 

@@ -18,7 +18,7 @@ enum {
     MOST_PRODUCTS = 1 << 22 /* most products that go through memory */
 };
 
-static ValueId add(Rewrite *r, ValueId sum, ValueId term)
+static ValueId add_term(Rewrite *r, ValueId sum, ValueId term)
 {
     return sum == VALUE_NONE ? term : rw_binary(r, BINARY_add, sum, term);
 }
@@ -123,7 +123,7 @@ static ValueId written_out(Rewrite *r, const Term *terms, int count, const Summe
         ValueId product = part(r, &terms[0], s->letters, at, result);
         for (int k = 1; k < count; k++)
             product = rw_binary(r, BINARY_mul, product, part(r, &terms[k], s->letters, at, result));
-        sum = add(r, sum, product);
+        sum = add_term(r, sum, product);
     } while (step(at, s->sizes, s->n));
     return sum;
 }
@@ -242,7 +242,7 @@ static bool linear(Rewrite *r, const Node *node, ValueId *sum)
                     term_of(r, rw_in(r, node, 1), "nk")};
     *sum = contract(r, terms, 2, str_format(r->arena, "%.*sn", n, rows));
     if (*sum != VALUE_NONE && node->in[2] != VALUE_NONE)
-        *sum = add(r, *sum, rw_cast(r, rw_in(r, node, 2), DT_F32));
+        *sum = add_term(r, *sum, rw_cast(r, rw_in(r, node, 2), DT_F32));
     return true;
 }
 
@@ -337,12 +337,13 @@ static bool conv(Rewrite *r, const Node *node, ValueId *sum)
     for (int i = 0; i <= c.dims; i++)
         sizes[i] = k.dim[2 + i];
     do
-        *sum = add(r, *sum, rw_binary(r, BINARY_mul, input_at(r, &c, at), weight_at(r, &c, at)));
+        *sum = add_term(r, *sum,
+                        rw_binary(r, BINARY_mul, input_at(r, &c, at), weight_at(r, &c, at)));
     while (step(at, sizes, c.dims + 1));
     *sum = rw_reshape(r, *sum, c.y);
     if (node->in[2] != VALUE_NONE) {
         Shape to = {.rank = 1 + c.dims, .dim = {c.groups * c.outputs, 1, 1, 1}};
-        *sum = add(r, *sum, rw_reshape(r, rw_cast(r, rw_in(r, node, 2), DT_F32), to));
+        *sum = add_term(r, *sum, rw_reshape(r, rw_cast(r, rw_in(r, node, 2), DT_F32), to));
     }
     return true;
 }
@@ -364,7 +365,7 @@ static ValueId hidden(Rewrite *r, const Node *node, ValueId scores, ValueId mask
         return scores;
     if (rw_value(r, mask)->dtype == DT_BOOL)
         return rw_where(r, mask, scores, never);
-    return add(r, scores, rw_cast(r, mask, DT_F32));
+    return add_term(r, scores, rw_cast(r, mask, DT_F32));
 }
 
 /* The cube multiplies halves exactly and adds in f32. */

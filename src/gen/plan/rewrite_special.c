@@ -2,7 +2,10 @@
 #include "gen/plan/rewrite.h"
 
 static ValueId mul(Rewrite *r, ValueId a, ValueId b) { return rw_binary(r, BINARY_mul, a, b); }
-static ValueId add(Rewrite *r, ValueId a, ValueId b) { return rw_binary(r, BINARY_add, a, b); }
+static ValueId add_values(Rewrite *r, ValueId a, ValueId b)
+{
+    return rw_binary(r, BINARY_add, a, b);
+}
 static ValueId sub(Rewrite *r, ValueId a, ValueId b) { return rw_binary(r, BINARY_sub, a, b); }
 static ValueId log_of(Rewrite *r, ValueId x) { return rw_unary(r, UNARY_log, x); }
 
@@ -11,7 +14,7 @@ static ValueId polynomial(Rewrite *r, ValueId x, const double *at, int n)
 {
     ValueId p = rw_number(r, at[0]);
     for (int i = 1; i < n; i++)
-        p = add(r, mul(r, p, x), rw_number(r, at[i]));
+        p = add_values(r, mul(r, p, x), rw_number(r, at[i]));
     return p;
 }
 
@@ -26,7 +29,7 @@ static ValueId inverse_erf(Rewrite *r, ValueId x)
                                    -0.00367342844,  0.00573950773,  -0.0076224613,
                                    0.00943887047,   1.00167406,     2.83297682};
     ValueId one = rw_number(r, 1);
-    ValueId w = mul(r, sub(r, one, x), add(r, x, one));
+    ValueId w = mul(r, sub(r, one, x), add_values(r, x, one));
     w = rw_unary(r, UNARY_neg, rw_unary(r, UNARY_log, w));
     ValueId near = polynomial(r, sub(r, w, rw_number(r, 2.5)), middle, 9);
     ValueId far = rw_unary(r, UNARY_sqrt, rw_unary(r, UNARY_relu, w));
@@ -70,15 +73,15 @@ static ValueId log_gamma(Rewrite *r, ValueId x)
     ValueId turned = rw_binary(r, BINARY_lt, x, rw_number(r, 0));
     ValueId y = rw_where(r, turned, sub(r, one, x), x);
     ValueId low = rw_binary(r, BINARY_lt, y, rw_number(r, 4));
-    ValueId t = rw_where(r, low, add(r, y, rw_number(r, 4)), y), steps = y;
+    ValueId t = rw_where(r, low, add_values(r, y, rw_number(r, 4)), y), steps = y;
     for (int k = 1; k < 4; k++)
-        steps = mul(r, steps, add(r, y, rw_number(r, k)));
+        steps = mul(r, steps, add_values(r, y, rw_number(r, k)));
     steps = rw_where(r, low, steps, one);
     ValueId inverse = rw_unary(r, UNARY_reciprocal, t);
     ValueId rest = mul(r, polynomial(r, mul(r, inverse, inverse), series, 5), inverse);
     ValueId log = sub(r, mul(r, sub(r, t, half), log_of(r, t)),
                       sub(r, t, rw_number(r, 0.91893853)));
-    log = sub(r, add(r, log, rest), log_of(r, steps));
+    log = sub(r, add_values(r, log, rest), log_of(r, steps));
     ValueId part = rw_unary(r, UNARY_abs, sub(r, x, rw_unary(r, UNARY_round, x))); /* exact */
     ValueId wave = rw_unary(r, UNARY_sin, mul(r, part, rw_number(r, 3.14159265358979)));
     wave = sub(r, rw_number(r, 1.1447298858494), log_of(r, wave));

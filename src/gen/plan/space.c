@@ -3,7 +3,7 @@
 
 #include "gen/plan/prim_int.h"
 
-static bool refuse(PrimGraph *g, const char *why)
+static bool refuse_graph(PrimGraph *g, const char *why)
 {
     diag_error(g->diag, "G002", (Span){0}, "the planner cannot plan this task yet: %s", why);
     return false;
@@ -43,9 +43,9 @@ static bool sort_axes(PrimGraph *g, Space *s)
                 next = a;
         }
         if (next == 64 || (before[next] >> next & 1))
-            return refuse(g, "its tensors hold their dimensions in different orders");
+            return refuse_graph(g, "its tensors hold their dimensions in different orders");
         if (s->len == PLAN_MAX_AXES)
-            return refuse(g, "it has more than 8 dimensions");
+            return refuse_graph(g, "it has more than 8 dimensions");
         s->axis[s->len++] = (SpaceAxis){.members = UINT64_C(1) << next,
                                         .size = g->axes.at[next].size};
         left &= ~(UINT64_C(1) << next);
@@ -120,7 +120,7 @@ static bool mark_reduced(PrimGraph *g, Space *s)
         const Prim *p = &g->prims.at[i];
         if (p->op == PRIM_REDUCE && p->uses && !above_another(g, i)) {
             if (inner && p->over != inner)
-                return refuse(g, "its reductions take different dimensions");
+                return refuse_graph(g, "its reductions take different dimensions");
             inner = p->over;
         }
     }
@@ -129,7 +129,7 @@ static bool mark_reduced(PrimGraph *g, Space *s)
         if (p->op != PRIM_REDUCE || !p->uses || p->over == inner)
             continue;
         if (p->over != (all & ~inner))
-            return refuse(g, "its reductions take different dimensions");
+            return refuse_graph(g, "its reductions take different dimensions");
         s->outer = p->over;
     }
     set_reduced(s, inner);
@@ -147,7 +147,7 @@ static bool mark_scanned(PrimGraph *g, Space *s)
         s->scanned += s->axis[i].scanned;
     }
     if (s->scanned > 1)
-        return refuse(g, "it has running sums along several dimensions");
+        return refuse_graph(g, "it has running sums along several dimensions");
     return true;
 }
 
@@ -178,7 +178,7 @@ static bool merge_neighbours(PrimGraph *g, Space *s)
             together(g, last->members, next->members)) {
             last->members |= next->members;
             if (__builtin_mul_overflow(last->size, next->size, &last->size))
-                return refuse(g, "it has too many elements");
+                return refuse_graph(g, "it has too many elements");
         } else {
             s->axis[kept++] = *next;
         }
@@ -195,7 +195,8 @@ static bool reduces_whole_tiles(PrimGraph *g, const Space *s)
         const Prim *p = &g->prims.at[i];
         for (uint32_t a = 0; a < s->len && p->op == PRIM_REDUCE && p->uses; a++)
             if (!s->axis[a].reduced && !((p->axes | p->over) & s->axis[a].members))
-                return refuse(g, "a reduction goes over something that other operands repeat");
+                return refuse_graph(g,
+                                    "a reduction goes over something that other operands repeat");
     }
     return true;
 }

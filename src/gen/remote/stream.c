@@ -16,7 +16,7 @@ WireStream wire_stream(Arena *arena)
     return (WireStream){.arena = arena, .usage = {-1, -1, -1}, .model = ""};
 }
 
-static bool fail(WireStream *s, const char *why)
+static bool fail_stream(WireStream *s, const char *why)
 {
     if (!s->error)
         s->error = why;
@@ -26,7 +26,7 @@ static bool fail(WireStream *s, const char *why)
 static bool open_choice(WireStream *s, json_int_t index)
 {
     if (index < 0 || index >= MOST_CHOICES)
-        return fail(s, "an event of the stream names a choice that was not asked for");
+        return fail_stream(s, "an event of the stream names a choice that was not asked for");
     while (s->text.len <= (uint32_t)index) {
         vec_push(s->arena, &s->text, (Buf){0});
         vec_push(s->arena, &s->reasoning, (Buf){0});
@@ -60,7 +60,7 @@ static bool take_event(WireStream *s, const json_t *event)
 {
     if (json_object_get(event, "error")) {
         const char *text = wire_error_of(s->arena, event);
-        return fail(s, text ? text : "the server broke off with an error");
+        return fail_stream(s, text ? text : "the server broke off with an error");
     }
     const json_t *choices = json_object_get(event, "choices");
     for (size_t i = 0; i < json_array_size(choices); i++)
@@ -84,8 +84,8 @@ static bool end_event(WireStream *s)
         data = json_mend(s->arena, data);
         json_t *event = json_loadb(data.at, data.len, JSON_ALLOW_NUL, &where);
         ok = event ? take_event(s, event)
-                   : fail(s, str_format(s->arena, "an event of the stream is no JSON: %s",
-                                        where.text));
+                   : fail_stream(s, str_format(s->arena, "an event of the stream is no JSON: %s",
+                                               where.text));
         json_decref(event);
     }
     buf_clear(&s->data);

@@ -125,7 +125,7 @@ static void forget_key(const Transfer *t, ChatReply *reply)
     reply->model = without_key(t, str_from(reply->model ? reply->model : "")).at;
 }
 
-static void fail(Transfer *t, RetryKind kind, const char *why)
+static void fail_transfer(Transfer *t, RetryKind kind, const char *why)
 {
     Client *c = t->client;
     t->reply->error = without_key(t, str_from(why)).at;
@@ -167,7 +167,7 @@ static void take_reply(Transfer *t, bool broken)
     if (!error && !t->reply->choices.len)
         error = broken ? "the connection broke off before anything came" : "the answer is empty";
     if (error) {
-        fail(t, RETRY_LATER, error);
+        fail_transfer(t, RETRY_LATER, error);
         return;
     }
     forget_key(t, t->reply);
@@ -190,18 +190,19 @@ static bool worth_keeping(const Transfer *t)
 static void judge(Transfer *t, CURLcode code, long status)
 {
     if (t->too_long)
-        fail(t, RETRY_NO,
-             str_format(t->arena, "the answer is longer than %zu bytes", answer_limit(t->client)));
+        fail_transfer(
+            t, RETRY_NO,
+            str_format(t->arena, "the answer is longer than %zu bytes", answer_limit(t->client)));
     else if (t->stream.error)
-        fail(t, RETRY_LATER, t->stream.error);
+        fail_transfer(t, RETRY_LATER, t->stream.error);
     else if (code != CURLE_OK && worth_keeping(t))
         take_reply(t, true);
     else if (code != CURLE_OK)
-        fail(t, retry_curl(code),
-             str_dup(t->arena,
-                     str_from(t->curl_error[0] ? t->curl_error : curl_easy_strerror(code))));
+        fail_transfer(t, retry_curl(code),
+                      str_dup(t->arena, str_from(t->curl_error[0] ? t->curl_error
+                                                                  : curl_easy_strerror(code))));
     else if (status != 200)
-        fail(t, retry_http(status), http_error(t, status));
+        fail_transfer(t, retry_http(status), http_error(t, status));
     else
         take_reply(t, false);
 }

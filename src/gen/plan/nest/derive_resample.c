@@ -20,7 +20,10 @@ typedef struct Taps {
 } Taps;
 
 static NestId number(Derive *d, double x) { return nest_number(d->nest, x); }
-static NestId add(Derive *d, NestId a, NestId b) { return nest_map2(d->nest, "$0 + $1", a, b); }
+static NestId add_nodes(Derive *d, NestId a, NestId b)
+{
+    return nest_map2(d->nest, "$0 + $1", a, b);
+}
 static NestId subtract(Derive *d, NestId a, NestId b)
 {
     return nest_map2(d->nest, "$0 - $1", a, b);
@@ -56,7 +59,7 @@ static NestId both(Derive *d, NestId a, NestId b)
 static NestId cubic_near(Derive *d, NestId x, double a)
 {
     NestId one = number(d, 1), square = multiply(d, multiply(d, x, x), number(d, a + 2));
-    return multiply(d, subtract(d, one, x), subtract(d, add(d, one, x), square));
+    return multiply(d, subtract(d, one, x), subtract(d, add_nodes(d, one, x), square));
 }
 
 static NestId cubic_far(Derive *d, NestId x, double a)
@@ -84,7 +87,7 @@ static void cubic_taps(Derive *d, NestId low, NestId part, Taps *t)
     NestId one = number(d, 1);
     t->n = 4;
     for (int k = 0; k < 4; k++)
-        t->place[k] = add(d, low, number(d, k - 1));
+        t->place[k] = add_nodes(d, low, number(d, k - 1));
     t->weight[0] = cubic_far(d, part, -0.75);
     t->weight[1] = cubic_near(d, part, -0.75);
     t->weight[2] = cubic_near(d, subtract(d, one, part), -0.75);
@@ -95,7 +98,7 @@ static void linear_taps(Derive *d, NestId low, NestId part, Taps *t)
 {
     t->n = 2;
     t->place[0] = low;
-    t->place[1] = add(d, low, number(d, 1));
+    t->place[1] = add_nodes(d, low, number(d, 1));
     t->weight[0] = subtract(d, number(d, 1), part);
     t->weight[1] = part;
 }
@@ -154,7 +157,7 @@ static NestId divide(Derive *d, NestId a, int64_t by)
 static NestId ratio_at(Derive *d, NestId o, int64_t up, int64_t begin)
 {
     NestId x = multiply(d, o, number(d, (double)up));
-    return begin ? add(d, x, number(d, (double)begin)) : x;
+    return begin ? add_nodes(d, x, number(d, (double)begin)) : x;
 }
 
 /* Taps that an axis walks: elements `from` to `to`, weighted by how far they are from the center. */
@@ -183,7 +186,7 @@ static bool walked_taps(Derive *d, const Node *node, const Scale *s, NestId o, u
         from = floor_of(d, divide(d, most(d, low, zero), 2 * out));
         to = least(d, floor_of(d, divide(d, high, 2 * out)), number(d, (double)in));
     }
-    NestId place = add(d, from, k);
+    NestId place = add_nodes(d, from, k);
     NestId inside = nest_map(d->nest, "$0 < $1", true, 2, (NestId[]){place, to}), weight = one;
     if (!area) {
         NestId off = subtract(d, ratio_at(d, place, 2 * out, out), ratio_at(d, o, 2 * in, in));
@@ -212,7 +215,7 @@ static void place_parts(Derive *d, const Scale *s, NestId o, NestId *low, NestId
         *part = divide(d, subtract(d, at, multiply(d, *low, number(d, (double)r.down))), r.down);
         return;
     }
-    at = s->align ? multiply(d, o, by) : subtract(d, multiply(d, add(d, o, half), by), half);
+    at = s->align ? multiply(d, o, by) : subtract(d, multiply(d, add_nodes(d, o, half), by), half);
     at = s->mode == TAP_LINEAR ? most(d, at, zero) : at;
     *low = floor_of(d, at);
     *part = subtract(d, at, *low);
@@ -231,7 +234,7 @@ static bool scale_taps(Derive *d, const Node *node, const Scale *s, const Affine
     if (s->mode == TAP_AREA || s->antialias)
         return walked_taps(d, node, s, o, avoid, t);
     if (s->mode == TAP_NEAREST || s->mode == TAP_EXACT) {
-        o = s->mode == TAP_EXACT ? add(d, o, half) : o;
+        o = s->mode == TAP_EXACT ? add_nodes(d, o, half) : o;
         t->n = 1;
         t->place[0] = clamp(d, floor_of(d, multiply(d, o, by)), s->in);
         return true;
@@ -309,7 +312,7 @@ static bool sum_taps(Derive *d, const Image *im, const Taps *taps, NestId *out)
         if (!pick_element(d, im, place, mask, &x))
             return false;
         x = weight ? multiply(d, weight, x) : x;
-        sum = sum ? add(d, sum, x) : x;
+        sum = sum ? add_nodes(d, sum, x) : x;
     }
     *out = over ? nest_reduce(d->nest, PRIM_SUM, sum, over) : sum;
     return true;
@@ -356,7 +359,7 @@ static NestId reflect(Derive *d, const Sampler *s, NestId x, int64_t size)
     NestId back = subtract(d, number(d, span), extra);
     NestId same = nest_map(d->nest, "$0 == $1", true, 2, (NestId[]){turns, even});
     x = nest_map(d->nest, "where($0, $1, $2)", false, 3, (NestId[]){same, extra, back});
-    return add(d, x, number(d, low));
+    return add_nodes(d, x, number(d, low));
 }
 
 static NestId pad_place(Derive *d, const Sampler *s, NestId x, int64_t size)
@@ -390,7 +393,7 @@ static bool grid_taps(Derive *d, const Node *node, const Sampler *s, const NestI
     *t = (Taps){0};
     if (!derive_at(d, node->in[1], &where, &g))
         return false;
-    g = add(d, g, one);
+    g = add_nodes(d, g, one);
     at = s->align ? multiply(d, multiply(d, g, half), number(d, (double)(size - 1)))
                   : multiply(d, subtract(d, multiply(d, g, n), one), half);
     if (s->mode == TAP_CUBIC) {
@@ -446,9 +449,9 @@ static bool at_affine_grid(Derive *d, const Node *node, const NestIndex *index, 
             double by = align ? (n > 1 ? 2 / (n - 1) : 0) : 2 / n;
             double from = align ? (n > 1 ? -1 : 0) : 1 / n - 1;
             base = multiply(d, nest_place(d->nest, &index->dim[dims - c]), number(d, by));
-            x = multiply(d, x, add(d, base, number(d, from)));
+            x = multiply(d, x, add_nodes(d, base, number(d, from)));
         }
-        *out = *out ? add(d, *out, x) : x;
+        *out = *out ? add_nodes(d, *out, x) : x;
     }
     return true;
 }

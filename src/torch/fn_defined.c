@@ -1,22 +1,22 @@
-/* Library functions that are defined by other ones (said.def): their text is read and called like a function of
+/* Library functions that are defined by other ones (defined.def): their text is read and called like a function of
  * the model file, only that everything in it stands where the call does and is told by its name. */
 #include "torch/fn_int.h"
 #include "torch/py.h"
 
 static const char *const texts[] = {
-#define SAID(name, text) text,
-#include "torch/said.def"
-#undef SAID
+#define DEFINED(name, text) text,
+#include "torch/defined.def"
+#undef DEFINED
 };
 
 static const struct {
     const char *name, *path;
 } known[] = {{"torch", "torch"}, {"F", "torch.nn.functional"}, {"math", "math"}};
 
-static PyVal function(Interp *it, Span at, const char *text)
+static PyVal defined_function(Interp *it, Span at, const char *text)
 {
     Env *env = env_new(it->arena, NULL);
-    PyVal said = pv_none();
+    PyVal defined = pv_none();
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         env_set(it->arena, env, str_from(known[i].name),
                 pv_name(it->arena, str_from(known[i].path)));
@@ -24,16 +24,16 @@ static PyVal function(Interp *it, Span at, const char *text)
     if (!module)
         interp_stop(it);
     interp_block(it, env, module);
-    env_get(env, STR("said"), &said);
-    return said;
+    env_get(env, STR("function"), &defined);
+    return defined;
 }
 
-PyVal fn_said(Args *a)
+PyVal fn_defined(Args *a)
 {
     CallArgs args = {.n = a->n, .v = a->v};
-    const char *outer = a->it->said;
-    a->it->said = outer ? outer : a->name;
-    PyVal result = interp_call(a->it, a->at, function(a->it, a->at, texts[a->kind]), &args);
-    a->it->said = outer;
+    const char *outer = a->it->defining;
+    a->it->defining = outer ? outer : a->name;
+    PyVal result = interp_call(a->it, a->at, defined_function(a->it, a->at, texts[a->kind]), &args);
+    a->it->defining = outer;
     return result;
 }
