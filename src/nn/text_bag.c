@@ -25,7 +25,8 @@ static Features features_of(Arena *arena, const TextBag *bag, const TextDoc *doc
     Features f = {0};
     uint32_t *sorted = arena_array(arena, uint32_t, doc->count + 1);
     double square = 0;
-    memcpy(sorted, doc->words, doc->count * sizeof *sorted);
+    if (doc->count)
+        memcpy(sorted, doc->words, doc->count * sizeof *sorted);
     qsort(sorted, doc->count, sizeof *sorted, compare_words);
     for (uint32_t i = 0, n; i < doc->count; i += n) {
         for (n = 1; i + n < doc->count && sorted[i + n] == sorted[i];)

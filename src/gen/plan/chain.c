@@ -123,28 +123,48 @@ static ChainTry plan_graph(Chain *c, const Graph *g, Diag *said)
     return tried;
 }
 
-/* The stage's plan, or that of one which computes the same. A single node that no planner takes is planned
- * again, for what is said of its own place in the file. */
-bool chain_plan_stage(Chain *c, uint32_t from, uint32_t to, ChainStage *stage, Diag *said)
+/* The stage without its plan. In `key`: what it computes. */
+static ChainStage cut_stage(Chain *c, uint32_t from, uint32_t to, Str *key)
 {
     Cut cut = cut_graph(c, from, to);
-    ChainMemo *memo = c->memo;
-    Str key = chain_key(c->arena, cut.g);
-    *stage = (ChainStage){.graph = cut.g, .outer = cut.outer.at, .from = from, .to = to};
-    bool known = map_get(&memo->tries, key, &stage->known);
-    if (!known || (!memo->at.at[stage->known].plan.strategy && to == from + 1)) {
-        if (memo->timed > MOST_TIMED)
-            vec_push(c->arena, &cut.g->notes, plan_untimed);
-        ChainTry tried = plan_graph(c, cut.g, said);
-        memo->planned += tried.plan.strategy != NULL;
-        memo->timed += tried.plan.strategy ? clock_bytes(cut.g) * clock_budget(cut.g) : 0;
-        stage->known = memo->at.len;
-        map_put(c->arena, &memo->tries, key, stage->known);
-        vec_push(c->arena, &memo->at, tried);
-    }
+    *key = chain_key(c->arena, cut.g);
+    return (ChainStage){.graph = cut.g, .outer = cut.outer.at, .from = from, .to = to};
+}
+
+static bool take_known(const ChainMemo *memo, Str key, ChainStage *stage)
+{
+    if (!map_get(&memo->tries, key, &stage->known))
+        return false;
     stage->plan = memo->at.at[stage->known].plan;
     stage->planned_as = memo->at.at[stage->known].name;
     return stage->plan.strategy != NULL;
+}
+
+bool chain_known_stage(Chain *c, uint32_t from, uint32_t to, ChainStage *stage)
+{
+    Str key;
+    *stage = cut_stage(c, from, to, &key);
+    return take_known(c->memo, key, stage);
+}
+
+/* A single node that no planner takes is planned again, for what is said of its own place in the file. */
+bool chain_plan_stage(Chain *c, uint32_t from, uint32_t to, ChainStage *stage, Diag *said)
+{
+    ChainMemo *memo = c->memo;
+    Str key;
+    *stage = cut_stage(c, from, to, &key);
+    if (take_known(memo, key, stage))
+        return true;
+    if (map_get(&memo->tries, key, &stage->known) && to > from + 1)
+        return false;
+    if (memo->timed > MOST_TIMED)
+        vec_push(c->arena, &stage->graph->notes, plan_untimed);
+    ChainTry tried = plan_graph(c, stage->graph, said);
+    memo->planned += tried.plan.strategy != NULL;
+    memo->timed += tried.plan.strategy ? clock_bytes(stage->graph) * clock_budget(stage->graph) : 0;
+    map_put(c->arena, &memo->tries, key, memo->at.len);
+    vec_push(c->arena, &memo->at, tried);
+    return take_known(memo, key, stage);
 }
 
 static bool try_stage(Chain *c, uint32_t from, uint32_t to, Diag *said)

@@ -31,6 +31,7 @@ typedef struct ChainStage {
 typedef struct ChainTry {
     const char *name; /* of the graph that was planned */
     Plan plan;        /* strategy NULL: no planner takes it */
+    double us;        /* predicted; 0: not timed yet */
 } ChainTry;
 
 typedef struct ChainMemo {

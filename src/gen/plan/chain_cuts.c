@@ -135,20 +135,48 @@ static double stage_time(Cuts *s, const ChainStage *stage)
     return cost.us;
 }
 
+/* That of a stage which computes the same is the same, and costs nothing more. */
+static void time_segment(Cuts *s, Segment *segment)
+{
+    ChainTry *tried = &s->c->memo->at.at[segment->stage.known];
+    if (tried->us <= 0) {
+        tried->us = stage_time(s, &segment->stage);
+        s->budget -= segment->stage.to - segment->stage.from;
+    }
+    segment->us = tried->us;
+    segment->state = isinf(tried->us) ? SEGMENT_NONE : SEGMENT_KNOWN;
+}
+
 static void plan_segment(Cuts *s, uint32_t from, uint32_t to)
 {
     Segment *segment = segment_at(s, from, to);
     Diag said = diag_make(s->arena, s->c->diag->file, s->c->diag->source);
     if (segment->state != SEGMENT_UNKNOWN)
         return;
-    bool planned = chain_plan_stage(s->c, from, to, &segment->stage, &said);
-    segment->us = planned ? stage_time(s, &segment->stage) : INFINITY;
-    segment->state = isinf(segment->us) ? SEGMENT_NONE : SEGMENT_KNOWN;
+    if (chain_plan_stage(s->c, from, to, &segment->stage, &said)) {
+        time_segment(s, segment);
+        if (to - from == 1)
+            s->extra[from] = fmax(0, segment->us - clock_least(segment->stage.graph, s->c->chip));
+        return;
+    }
+    segment->us = INFINITY;
+    segment->state = SEGMENT_NONE;
     s->budget -= to - from;
-    if (to - from == 1 && planned)
-        s->extra[from] = fmax(0, segment->us - clock_least(segment->stage.graph, s->c->chip));
-    for (uint32_t i = 0; to - from == 1 && !planned && i < said.items.len; i++)
+    for (uint32_t i = 0; to - from == 1 && i < said.items.len; i++)
         vec_push(s->c->diag->arena, &s->c->diag->items, said.items.at[i]);
+}
+
+/* What was planned already, for other nodes that compute the same: layers that repeat are cut alike, however few
+ * of them could be planned. */
+static void find_known(Cuts *s)
+{
+    for (uint32_t from = 0; from < s->n; from++)
+        for (uint32_t to = from + 1; to <= s->n && to - from <= CHAIN_STAGE_NODES; to++) {
+            Segment *segment = segment_at(s, from, to);
+            if (segment->state == SEGMENT_UNKNOWN && !s->free[from] &&
+                chain_known_stage(s->c, from, to, &segment->stage))
+                time_segment(s, segment);
+        }
 }
 
 /* ---- cuts ---- */
@@ -233,8 +261,11 @@ bool chain_cut(Chain *c, double than, double *us)
         if (!s.free[i] && !op_is_elementwise(c->g->nodes.at[i].op))
             plan_segment(&s, i, i + 1);
     found = found && estimate(&s);
-    while (found && s.least[n] < than && plan_cut(&s))
+    while (found && s.least[n] < than && plan_cut(&s)) {
+        if (s.budget <= 0)
+            find_known(&s);
         found = find_cut(&s);
+    }
     *us = s.least[n];
     if (found && *us < than)
         take_cut(&s);

@@ -12,6 +12,8 @@ bool chain_cut(Chain *c, double than, double *us);
 
 /* Plans nodes from..to-1, or finds the plan of a stage that computes the same. */
 bool chain_plan_stage(Chain *c, uint32_t from, uint32_t to, ChainStage *stage, Diag *said);
+/* Finds it without planning. False: nothing that computes the same was planned. */
+bool chain_known_stage(Chain *c, uint32_t from, uint32_t to, ChainStage *stage);
 /* Whether these nodes may be a stage at all: not the whole task, and not what has nothing in common. */
 bool chain_may_be_stage(const Chain *c, uint32_t from, uint32_t to);
 /* Elements in the same order: no kernel is needed. */
