@@ -87,6 +87,9 @@ T_TEST(strewn_huge_numbers_where_they_are_defined)
     CHECK(takes("torch.abs(x)", STREW_BIT(HUGE)));
     CHECK(takes("torch.softmax(x, -1)", STREW_BIT(HUGE)));
     CHECK(!takes("torch.sqrt(x * x)", STREW_BIT(HUGE))); /* as written it overflows */
+    CHECK(!takes("x / torch.norm(x, dim=-1, keepdim=True)",
+                 STREW_BIT(HUGE))); /* PyTorch's own does */
+    CHECK(!takes("F.layer_norm(x, (48,))", STREW_BIT(HUGE)));
     strew(&s, "torch.abs(x)", STREW_BIT(HUGE));
     REQUIRE(s.taken);
     int huge = 0;
