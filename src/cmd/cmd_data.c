@@ -165,10 +165,10 @@ static int run_check(CmdArgs *args, const DataArgs *a, Diag *diag)
     print_least("repair", c.repairs, "diagnostics", &c.diagnostics);
     print_least("mend", c.mends, "findings", &c.findings);
     if (spec.tasks)
-        printf("%llu tasks drawn again: %llu distinct graphs, %llu with a suite's graph, %llu with "
-               "13 tokens of a suite's file, %llu not drawn\n",
-               (unsigned long long)c.tasks, (unsigned long long)c.graphs,
-               (unsigned long long)c.near_graph, (unsigned long long)c.near_words,
+        printf("%llu tasks drawn again: %llu distinct graphs, %u of %u operators of the reader, "
+               "%llu with a suite's graph, %llu with 13 tokens of a suite's file, %llu not drawn\n",
+               (unsigned long long)c.tasks, (unsigned long long)c.graphs, c.operators,
+               c.of_operators, (unsigned long long)c.near_graph, (unsigned long long)c.near_words,
                (unsigned long long)c.lost);
     int judged = a->again > 0 ? run_again(args, a, diag) : CMD_OK;
     return judged != CMD_OK                                              ? judged

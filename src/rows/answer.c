@@ -131,7 +131,7 @@ static void put_tile(Arena *arena, const Nest *nest, const Band *band, bool scan
 
 static void put_memory(const NpuChip *chip, const RowsProgram *program, Dice *dice, Buf *out)
 {
-    if (program->ub < 0)
+    if (program->ub < 0 || (!program->ub && program->cube.products))
         return;
     buf_printf(out,
                one_of(dice, " The buffers take %lld of %u bytes of UB.",
@@ -166,6 +166,13 @@ static void put_time(const RowsProgram *program, Dice *dice, Buf *out)
     enum NpuPipe pipe = busiest(program);
     if (program->us < 0)
         return;
+    if (program->cube.channels) { /* its cores wait for each other */
+        buf_printf(out,
+                   one_of(dice, " Predicted: %.1f us.", " %.1f us predicted.",
+                          " At these sizes %.1f us are predicted."),
+                   program->us);
+        return;
+    }
     buf_printf(out,
                one_of(dice, " Predicted: %.1f us; busiest: %s, %.0f %% of the slowest core's time.",
                       " %.1f us predicted; the slowest core's busiest pipe: %s (%.0f %%).",
@@ -182,6 +189,27 @@ static void put_tail(const RowsProgram *program, Dice *dice, Buf *out)
                          " Tail: views end at the piece's .size."));
 }
 
+/* A program without loop nests: which strategy wrote it, and the cube's tiles. */
+static void put_strategy(const RowsProgram *program, Dice *dice, Buf *out)
+{
+    buf_printf(out,
+               one_of(dice, "No schedule of loop nests: the strategy is `%s`.",
+                      "Strategy `%s`, without a schedule of loop nests.",
+                      "This is planned as `%s`, not as loop nests."),
+               program->plan.strategy);
+    if (!program->cube.products)
+        return;
+    buf_printf(out,
+               one_of(dice, " The cube adds up tiles of %lld x %lld in L0C, k by %lld at a time.",
+                      " L0C holds %lld x %lld sums; L0 takes k in pieces of %lld.",
+                      " A tile of L0C is %lld x %lld, and %lld of k are multiplied at once."),
+               (long long)program->cube.m, (long long)program->cube.n, (long long)program->cube.k);
+    if (program->cube.channels)
+        buf_puts(out, one_of(dice, " Vector cores take finished tiles through a channel.",
+                             " What follows the product is done by vector cores, behind a channel.",
+                             " Tiles go to the vector cores through a channel."));
+}
+
 void rows_put_reasons(const NpuChip *chip, const RowsProgram *program, Dice *dice, Buf *out)
 {
     Arena scratch = {0};
@@ -192,6 +220,8 @@ void rows_put_reasons(const NpuChip *chip, const RowsProgram *program, Dice *dic
         put_split(&scratch, program->nest, band, program->scans, dice, out);
         put_tile(&scratch, program->nest, band, program->scans, dice, out);
     }
+    if (!program->nest)
+        put_strategy(program, dice, out);
     put_memory(chip, program, dice, out);
     put_tail(program, dice, out);
     put_time(program, dice, out);

@@ -16,6 +16,7 @@ typedef struct Checking {
     const Bpe *bpe;
     Map seen;
     uint64_t wants[ROWS_WANTS];
+    bool operators[OP_COUNT];
     uint64_t last_task; /* number + 1 of the task that was compared last */
     RowsCheck *check;
 } Checking;
@@ -83,6 +84,8 @@ static void compare_task(Checking *c, const char *id)
         c->check->near_graph += near == NEAR_GRAPH;
         c->check->near_words += near == NEAR_WORDS;
         count_graph(c, &scratch, task.read->graph);
+        for (uint32_t i = 0; i < task.drawn->nodes.len; i++)
+            c->operators[task.drawn->nodes.at[i].op] = true;
     }
     arena_drop(&scratch);
 }
@@ -152,6 +155,9 @@ bool rows_check(Arena *arena, const RowsCheckSpec *spec, RowsCheck *check, Diag 
         diag_error(diag, "R001", (Span){0}, "%s: rows.jsonl is damaged", spec->dir);
     check->diagnostics = rows_want_least(c.wants, false);
     check->findings = rows_want_least(c.wants, true);
+    check->of_operators = OP_COUNT;
+    for (int i = 0; i < OP_COUNT; i++)
+        check->operators += c.operators[i];
     bpe_close(bpe);
     arena_drop(&suites.arena);
     return ok;

@@ -38,9 +38,14 @@ const char *rows_family_name(RowsFamily family)
     return names[family];
 }
 
+uint64_t rows_task_number(uint64_t n, bool brief)
+{
+    return !brief && n % 4 == 3 ? ROWS_WIDE + n : n;
+}
+
 /* ---- building ---- */
 
-static void set_sizes(Draw *d, ValueId id, Sizes sizes)
+void draw_set_sizes(Draw *d, ValueId id, Sizes sizes)
 {
     while (d->sizes.len <= id)
         vec_push(d->arena, &d->sizes, (Sizes){0});
@@ -53,8 +58,8 @@ ValueId draw_node(Draw *d, Op op, int kind, const ValueId *in, uint32_t n_in, co
     NodeSpec spec = {
         .op = op, .kind = kind, .n_in = n_in, .in = in, .n_attr = n_attr, .attr = attr};
     ValueId out = d->at;
-    if (op == OP_REDUCE_INDEX) /* the second says where it stands */
-        spec.n_out = 2;
+    if (op == OP_REDUCE_INDEX || op == OP_SORT || op == OP_TOPK || op == OP_MEDIAN)
+        spec.n_out = 2; /* the second says where it stands */
     if (d->failed || !graph_add(d->g, &spec, &d->diag, &out)) {
         d->failed = true;
         return d->at;
@@ -64,7 +69,7 @@ ValueId draw_node(Draw *d, Op op, int kind, const ValueId *in, uint32_t n_in, co
     for (int i = 0; i < sizes.rank && same; i++)
         same = v->shape.dim[i] == sizes.dim[i].n;
     d->failed = !same;
-    set_sizes(d, out, sizes);
+    draw_set_sizes(d, out, sizes);
     return out;
 }
 
@@ -100,7 +105,7 @@ static ValueId add_input(Draw *d, Sizes sizes, DType dtype, ValueId source)
     ValueId id = graph_add_value(d->g, value);
     vec_push(d->arena, &d->g->inputs, id);
     d->inputs[n] = sizes;
-    set_sizes(d, id, sizes);
+    draw_set_sizes(d, id, sizes);
     return id;
 }
 
@@ -143,26 +148,31 @@ ValueId draw_mask_input(Draw *d, Sizes sizes)
     return add_input(d, sizes, DT_BOOL, source);
 }
 
-ValueId draw_index_input(Draw *d, Sizes sizes, Size below)
+ValueId draw_whole_input(Draw *d, Sizes sizes, DType dtype, Size below)
 {
     ValueId source;
-    if (!add_random(d, RANDOM_integer, sizes, DT_I64, 0, (double)below.n, &source))
+    if (!add_random(d, RANDOM_integer, sizes, dtype, 0, (double)below.n, &source))
         return d->at;
     d->below[d->g->inputs.len] = below.text;
-    return add_input(d, sizes, DT_I64, source);
+    return add_input(d, sizes, dtype, source);
+}
+
+ValueId draw_index_input(Draw *d, Sizes sizes, Size below)
+{
+    return draw_whole_input(d, sizes, DT_I64, below);
 }
 
 ValueId draw_number(Draw *d, double number)
 {
     ValueId id = graph_const_float(d->g, number);
-    set_sizes(d, id, (Sizes){0});
+    draw_set_sizes(d, id, (Sizes){0});
     return id;
 }
 
 ValueId draw_whole(Draw *d, int64_t number)
 {
     ValueId id = graph_const_int(d->g, number);
-    set_sizes(d, id, (Sizes){0});
+    draw_set_sizes(d, id, (Sizes){0});
     return id;
 }
 
@@ -203,7 +213,7 @@ static int64_t draw_size(Dice *dice, int64_t most)
     return n;
 }
 
-static Sizes first_sizes(Draw *d)
+Sizes draw_first_sizes(Draw *d)
 {
     static const uint8_t ranks[] = {10, 45, 28, 17};
     static const int64_t totals[] = {1 << 12, 1 << 13, 1 << 15, 1 << 16, 1 << 17, 1 << 19};
@@ -218,7 +228,7 @@ static Sizes first_sizes(Draw *d)
         sizes.rank = 3;
     if (sizes.rank == 1 && d->family == FAMILY_DISTANCE)
         sizes.rank = 2 + (int)dice_below(&d->dice, 2);
-    if (d->family == FAMILY_CHANNEL && sizes.rank < 3)
+    if ((d->family == FAMILY_CHANNEL || d->family == FAMILY_POOL) && sizes.rank < 3)
         sizes.rank = 3 + (int)dice_below(&d->dice, 2);
     int64_t left = totals[dice_below(&d->dice, 6)];
     bool large = dice_chance(&d->dice, 55);
@@ -269,16 +279,14 @@ static void add_second_result(Draw *d)
         vec_push(d->arena, &d->g->outputs, id);
 }
 
-static void draw_graph(Draw *d)
+static void draw_steps(Draw *d)
 {
-    static const uint8_t dtypes[] = {60, 22, 18}, lengths[] = {14, 17, 17, 15, 12, 9, 6, 5, 3, 2};
-    static const DType types[] = {DT_F32, DT_F16, DT_BF16};
-    d->dtype = types[dice_weighted(&d->dice, dtypes, 3)];
+    static const uint8_t lengths[] = {14, 17, 17, 15, 12, 9, 6, 5, 3, 2};
     uint32_t steps = 1 + dice_weighted(&d->dice, lengths, 10);
     bool last = d->family == FAMILY_PLACE || d->family == FAMILY_SCALAR ||
                 d->family == FAMILY_COMPARE;
     uint32_t own = last ? steps - 1 : (uint32_t)dice_below(&d->dice, steps);
-    d->at = draw_input(d, first_sizes(d), d->dtype);
+    d->at = draw_input(d, draw_first_sizes(d), d->dtype);
     vec_push(d->arena, &d->older, d->at);
     for (uint32_t i = 0; i < steps && !d->failed && !d->ended; i++) {
         RowsFamily other = (RowsFamily)dice_below(&d->dice, FAMILY_PLACE);
@@ -290,6 +298,17 @@ static void draw_graph(Draw *d)
             draw_elementwise(d);
         vec_push(d->arena, &d->older, d->at);
     }
+}
+
+static void draw_graph(Draw *d)
+{
+    static const uint8_t dtypes[] = {60, 22, 18};
+    static const DType types[] = {DT_F32, DT_F16, DT_BF16};
+    d->dtype = types[dice_weighted(&d->dice, dtypes, 3)];
+    if (d->family > FAMILY_MIXED)
+        draw_wide(d);
+    else
+        draw_steps(d);
     vec_push(d->arena, &d->g->outputs, d->at);
     for (uint32_t i = 0; i < d->results.len; i++)
         if (d->results.at[i] != d->at)
@@ -341,7 +360,10 @@ bool rows_draw(Arena *arena, uint64_t seed, uint64_t number, RowsTask *task, boo
 {
     Draw d = {.arena = arena, .dice = {seed, number + 1, 0}};
     d.diag = diag_make(arena, "drawn", STR(""));
-    d.family = (RowsFamily)dice_below(&d.dice, FAMILY_COUNT);
+    d.family = number < ROWS_WIDE
+                   ? (RowsFamily)dice_below(&d.dice, FAMILY_MIXED + 1)
+                   : (RowsFamily)(FAMILY_MIXED + 1 +
+                                  dice_below(&d.dice, FAMILY_COUNT - FAMILY_MIXED - 1));
     d.g = graph_new(arena, "model");
     d.g->source = graph_new(arena, "source");
     draw_graph(&d);

@@ -44,16 +44,22 @@ ValueId draw_node(Draw *d, Op op, int kind, const ValueId *in, uint32_t n_in, co
 ValueId draw_input(Draw *d, Sizes sizes, DType dtype);
 ValueId draw_mask_input(Draw *d, Sizes sizes);              /* booleans */
 ValueId draw_index_input(Draw *d, Sizes sizes, Size below); /* integers from 0 on */
+ValueId draw_whole_input(Draw *d, Sizes sizes, DType dtype, Size below);
 ValueId draw_number(Draw *d, double number);
 ValueId draw_whole(Draw *d, int64_t number); /* as Python's integers are */
 ValueId draw_tensor(Draw *d, Op op, int kind, const ValueId *in, uint32_t n_in, const Attr *attr,
-                    uint32_t n_attr); /* a node of its first operand's sizes */
-Size draw_knob(Draw *d, int64_t n);   /* a new size of the file */
+                    uint32_t n_attr);                  /* a node of its first operand's sizes */
+Size draw_knob(Draw *d, int64_t n);                    /* a new size of the file */
+Sizes draw_first_sizes(Draw *d);                       /* of a task's first input */
+void draw_set_sizes(Draw *d, ValueId id, Sizes sizes); /* of a node's second result */
 
 /* Pieces of steps (draw_step.c). */
 ValueId draw_unary(Draw *d, int kind, ValueId x, double a, double b);
 ValueId draw_binary(Draw *d, int kind, ValueId a, ValueId b);
 ValueId draw_positive(Draw *d, ValueId x); /* |x| + 0.5 */
+/* Of operands that stay in the function's domain (spell.def). */
+ValueId draw_unary_in_domain(Draw *d, int kind, ValueId x);
+ValueId draw_binary_in_domain(Draw *d, int kind, ValueId a, ValueId b);
 /* Over the axes whose bit is set; with all of them and without `keep` one value. */
 ValueId draw_reduce(Draw *d, int kind, ValueId x, uint32_t dims, bool keep);
 double draw_scale(Draw *d); /* a positive number as files have them */
@@ -72,6 +78,14 @@ void draw_pick(Draw *d);
 void draw_compare(Draw *d);
 bool draw_masked_input(Draw *d); /* where and products with an input of booleans */
 bool draw_whole_norm(Draw *d);   /* divided by one value of all elements */
+/* A whole task of a family behind MIXED (draw_wide.c); its pieces in draw_integer.c, draw_rare.c. */
+void draw_wide(Draw *d);
+void draw_integers(Draw *d);
+void draw_move(Draw *d);
+void draw_rare(Draw *d);
+/* The sizes with axis `dim` of n elements, a number in the file. */
+Sizes draw_with(Draw *d, Sizes sizes, int dim, int64_t n);
+Attr draw_ints(Draw *d, AttrKey key, const int64_t *from, uint32_t n);
 /* One more step on the newest value: elementwise, or one of a family. */
 void draw_elementwise(Draw *d);
 void draw_step(Draw *d, RowsFamily family);

@@ -105,6 +105,16 @@ static ValueId guarded(Draw *d, ValueId x, Guard guard)
 
 ValueId draw_positive(Draw *d, ValueId x) { return guarded(d, x, GUARD_POSITIVE); }
 
+ValueId draw_unary_in_domain(Draw *d, int kind, ValueId x)
+{
+    return unary(d, kind, guarded(d, x, unaries[kind].guard), 0);
+}
+
+ValueId draw_binary_in_domain(Draw *d, int kind, ValueId a, ValueId b)
+{
+    return draw_binary(d, kind, a, guarded(d, b, binaries[kind].guard));
+}
+
 static void step_unary(Draw *d)
 {
     int kind = draw_kind(d, unaries, UNARY_COUNT);
@@ -414,7 +424,7 @@ static void step_normalise(Draw *d)
 
 /* ---- views ---- */
 
-static Attr ints_attr(Draw *d, AttrKey key, const int64_t *from, uint32_t n)
+Attr draw_ints(Draw *d, AttrKey key, const int64_t *from, uint32_t n)
 {
     int64_t *at = arena_array(d->arena, int64_t, GRAPH_MAX_RANK);
     memcpy(at, from, n * sizeof *from);
@@ -422,6 +432,12 @@ static Attr ints_attr(Draw *d, AttrKey key, const int64_t *from, uint32_t n)
     attr.ints.at = at;
     attr.ints.len = n;
     return attr;
+}
+
+Sizes draw_with(Draw *d, Sizes sizes, int dim, int64_t n)
+{
+    sizes.dim[dim] = (Size){n, str_format(d->arena, "%lld", (long long)n), 0};
+    return sizes;
 }
 
 static void step_transpose(Draw *d)
@@ -440,7 +456,7 @@ static void step_transpose(Draw *d)
         dims[i] = i == a ? b : i == b ? a : i;
         out.dim[i] = sizes.dim[dims[i]];
     }
-    Attr attr = ints_attr(d, AT_DIMS, dims, (uint32_t)sizes.rank);
+    Attr attr = draw_ints(d, AT_DIMS, dims, (uint32_t)sizes.rank);
     d->at = draw_node(d, OP_PERMUTE, 0, &d->at, 1, &attr, 1, out);
 }
 
@@ -524,7 +540,7 @@ static void step_reverse(Draw *d)
 {
     int dim = axis_of_at_least(d, 4);
     int64_t dims[] = {dim}, shift[] = {1 + dice_below(&d->dice, 3)};
-    Attr attr[] = {ints_attr(d, AT_SHAPE, shift, 1), ints_attr(d, AT_DIMS, dims, 1)};
+    Attr attr[] = {draw_ints(d, AT_SHAPE, shift, 1), draw_ints(d, AT_DIMS, dims, 1)};
     Sizes sizes = draw_sizes(d, d->at);
     if (dice_chance(&d->dice, 50))
         d->at = draw_node(d, OP_FLIP, 0, &d->at, 1, attr + 1, 1, sizes);
@@ -537,7 +553,7 @@ static ValueId reshape(Draw *d, ValueId x, Sizes sizes)
     int64_t shape[GRAPH_MAX_RANK];
     for (int i = 0; i < sizes.rank; i++)
         shape[i] = sizes.dim[i].n;
-    Attr attr = ints_attr(d, AT_SHAPE, shape, (uint32_t)sizes.rank);
+    Attr attr = draw_ints(d, AT_SHAPE, shape, (uint32_t)sizes.rank);
     return draw_node(d, OP_RESHAPE, 0, &x, 1, &attr, 1, sizes);
 }
 
@@ -597,7 +613,7 @@ static void step_pad(Draw *d)
     Size *s = &sizes.dim[last];
     if (dice_chance(&d->dice, 50)) {
         int64_t pads[] = {dice_below(&d->dice, 4), 1 + dice_below(&d->dice, 4)};
-        Attr attr[] = {{.key = AT_MODE, .text = STR("constant")}, ints_attr(d, AT_PADS, pads, 2)};
+        Attr attr[] = {{.key = AT_MODE, .text = STR("constant")}, draw_ints(d, AT_PADS, pads, 2)};
         *s = (Size){s->n + pads[0] + pads[1],
                     str_format(d->arena, "(%s + %lld)", s->text, (long long)(pads[0] + pads[1])),
                     0};
@@ -611,7 +627,7 @@ static void step_pad(Draw *d)
     sizes.dim[dim] = (Size){sizes.dim[dim].n * by,
                             str_format(d->arena, "%lld * (%s)", (long long)by, sizes.dim[dim].text),
                             0};
-    Attr attr = ints_attr(d, AT_SHAPE, times, (uint32_t)sizes.rank);
+    Attr attr = draw_ints(d, AT_SHAPE, times, (uint32_t)sizes.rank);
     d->at = draw_node(d, OP_REPEAT, 0, &d->at, 1, &attr, 1, sizes);
 }
 

@@ -171,7 +171,8 @@ static Str write_answer(Work *w, const RowsProgram *p, Str craft)
     Buf out = {0};
     put_reasons(w, p, &out);
     rows_put_schedule(p, &out);
-    buf_char(&out, '\n');
+    if (p->nest || w->maker->brief)
+        buf_char(&out, '\n');
     prompt_rows_program(craft, &out);
     return take_text(w, &out);
 }
@@ -182,7 +183,9 @@ static const char *ask_to_write(Work *w)
         "Write a Craft kernel for this task on %s.", "Give a schedule and a Craft kernel (%s) for:",
         "Kernel wanted in Craft, vector cores of %s, for this task:"};
     int64_t ask = dice_below(&w->dice, 3);
-    return str_format(w->arena, asks[w->maker->brief ? 0 : ask], w->maker->chip->name);
+    bool cube = w->at[0].cube.products > 0;
+    return str_format(w->arena, asks[w->maker->brief || (cube && ask == 2) ? 0 : ask],
+                      w->maker->chip->name);
 }
 
 static void make_write(Work *w)
@@ -199,6 +202,10 @@ static void make_write(Work *w)
 static void make_choose(Work *w)
 {
     const RowsProgram *p = &w->at[0];
+    if (!p->nest && !w->maker->brief) {
+        w->made->dropped[DROP_SCHEDULE]++;
+        return;
+    }
     Row row = new_row(w, ROWS_CHOOSE, p);
     Buf out = {0};
     row.prompt = task_prompt(
@@ -601,7 +608,7 @@ static bool time_task(Work *w)
     if (w->maker->brief)
         return true;
     if (!rows_time(w->arena, w->maker->chip, &w->at[0]))
-        return drop(w, DROP_TIME);
+        return !w->at[0].nest || drop(w, DROP_TIME);
     Str judged = w->at[0].craft;
     add_points(w);
     while (!str_equal(w->at[0].craft, judged) && judge_program(w, &w->at[0]) != VERDICT_OK)

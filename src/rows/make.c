@@ -140,7 +140,7 @@ static void work(void *context, Str request, Buf *reply)
     graph_eval_threads(1);
     limit_seconds();
     meter_start(m->spec->brief ? BRIEF_UNITS : UNITS, give_up);
-    rows_of_task(&m->maker, task, (uint32_t)kinds, &made);
+    rows_of_task(&m->maker, rows_task_number(task, m->spec->brief), (uint32_t)kinds, &made);
     meter_start(0, NULL);
     put_drops(ROWS_EXPLAIN, made.dropped, reply);
     for (int i = 0; i < ROWS_EXPLAIN; i++)

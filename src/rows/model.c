@@ -11,7 +11,7 @@
  *     def get_inputs():
  *         return [torch.randn(batch, 1000), torch.randn(1000)]
  */
-#include "rows/rows_int.h"
+#include "rows/model_int.h"
 
 #include <string.h>
 
@@ -31,20 +31,7 @@ static const char *const reduce_text[REDUCE_COUNT] = {
 #undef REDUCED
 };
 
-enum { WORD_METHODS = 1, WORD_INLINE = 2, WORD_NEGATIVE = 4, INLINE_MOST = 48 };
-
-typedef struct Writer {
-    Arena *arena;
-    const Graph *g;
-    uint64_t wording;
-    const char **name; /* by value: a variable or an expression */
-    bool *infix;       /* the expression needs brackets */
-    uint32_t next;
-    Buf body;
-    bool failed;
-} Writer;
-
-static const char *put_number(Arena *arena, double number)
+const char *model_number(Arena *arena, double number)
 {
     Buf out = {0};
     buf_double(&out, number);
@@ -55,7 +42,7 @@ static const char *put_number(Arena *arena, double number)
     return text;
 }
 
-static const char *operand(Writer *w, const Node *node, uint32_t i)
+const char *model_operand(Writer *w, const Node *node, uint32_t i)
 {
     if (i >= node->n_in || node->in[i] == VALUE_NONE)
         return NULL;
@@ -63,13 +50,13 @@ static const char *operand(Writer *w, const Node *node, uint32_t i)
     if (v->kind == VALUE_CONST && !v->shape.rank && v->dtype == DT_I64)
         return str_format(w->arena, "%lld", (long long)dtype_load(v->dtype, v->data, 0));
     if (v->kind == VALUE_CONST)
-        return v->shape.rank ? NULL : put_number(w->arena, dtype_load(v->dtype, v->data, 0));
+        return v->shape.rank ? NULL : model_number(w->arena, dtype_load(v->dtype, v->data, 0));
     return w->name[node->in[i]];
 }
 
-static const char *bracketed(Writer *w, const Node *node, uint32_t i)
+const char *model_bracketed(Writer *w, const Node *node, uint32_t i)
 {
-    const char *text = operand(w, node, i);
+    const char *text = model_operand(w, node, i);
     bool number = graph_value(w->g, node->in[i])->kind == VALUE_CONST;
     return text && !number && w->infix[node->in[i]] ? str_format(w->arena, "(%s)", text) : text;
 }
@@ -85,10 +72,11 @@ static const char *filled(Writer *w, const char *form, const Node *node)
             continue;
         }
         c++;
-        const char *text = *c == 'a'   ? put_number(w->arena, node_float(node, AT_A, 0))
-                           : *c == 'b' ? put_number(w->arena, node_float(node, AT_B, 0))
-                           : call      ? operand(w, node, (uint32_t)(*c - '0'))
-                                       : bracketed(w, node, (uint32_t)(*c - '0'));
+        const char *text = *c == 'a'   ? model_number(w->arena, node_float(node, AT_A, 0))
+                           : *c == 'b' ? model_number(w->arena, node_float(node, AT_B, 0))
+                           : *c == 'c' ? model_number(w->arena, node_float(node, AT_C, 0))
+                           : call      ? model_operand(w, node, (uint32_t)(*c - '0'))
+                                       : model_bracketed(w, node, (uint32_t)(*c - '0'));
         w->failed = w->failed || !text;
         buf_puts(&out, text ? text : "");
     }
@@ -126,7 +114,7 @@ static const char *dims_text(Writer *w, const Attr *dims, int rank)
     return text;
 }
 
-static const char *list_text(Writer *w, const Attr *list)
+const char *model_list(Writer *w, const Attr *list)
 {
     Buf out = {0};
     for (uint32_t i = 0; list && i < list->ints.len; i++)
@@ -143,9 +131,10 @@ static const char *reduced_text(Writer *w, const Node *node)
     if (!method)
         return NULL;
     bool spread = node->kind == REDUCE_var || node->kind == REDUCE_std;
-    const char *of = bracketed(w, node, 0);
+    const char *of = model_bracketed(w, node, 0);
     if (node->kind == REDUCE_norm)
-        method = str_format(w->arena, "norm(p=%s", put_number(w->arena, node_float(node, AT_P, 2)));
+        method = str_format(w->arena, "norm(p=%s",
+                            model_number(w->arena, node_float(node, AT_P, 2)));
     if (!node_attr(node, AT_DIMS)) /* all */
         return node->kind == REDUCE_norm  ? str_format(w->arena, "%s.%s)", of, method)
                : node->kind == REDUCE_max ? str_format(w->arena, "torch.max(%s)", of)
@@ -167,10 +156,10 @@ static const char *slice_text(Writer *w, const Node *node)
     int64_t start = node_int(node, AT_START, 0), end = node_int(node, AT_END, n);
     int64_t step = node_int(node, AT_STEP, 1);
     if (step == 1 && n % 2 == 0 && end - start == n / 2 && (start == 0 || end == n))
-        return str_format(w->arena, "torch.chunk(%s, 2, dim=%lld)[%d]", operand(w, node, 0),
+        return str_format(w->arena, "torch.chunk(%s, 2, dim=%lld)[%d]", model_operand(w, node, 0),
                           (long long)dim, start != 0);
     Buf out = {0};
-    buf_printf(&out, "%s[", bracketed(w, node, 0));
+    buf_printf(&out, "%s[", model_bracketed(w, node, 0));
     for (int64_t i = 0; i < dim; i++)
         buf_puts(&out, ":, ");
     if (start)
@@ -205,15 +194,15 @@ static const char *reshape_text(Writer *w, const Node *node)
     Shape from = graph_value(w->g, node->in[0])->shape, to = graph_value(w->g, node->out)->shape;
     int joined = split_axis(to, from), at = split_axis(from, to);
     if (joined >= 0)
-        return str_format(w->arena, "torch.flatten(%s, %d, %d)", operand(w, node, 0), joined,
+        return str_format(w->arena, "torch.flatten(%s, %d, %d)", model_operand(w, node, 0), joined,
                           joined + 1);
     if (at < 0)
         return NULL;
     bool inner = to.dim[at] > to.dim[at + 1]; /* the smaller factor is the one that is named */
-    return inner ? str_format(w->arena, "%s.unflatten(%d, (-1, %lld))", bracketed(w, node, 0), at,
-                              (long long)to.dim[at + 1])
-                 : str_format(w->arena, "%s.unflatten(%d, (%lld, -1))", bracketed(w, node, 0), at,
-                              (long long)to.dim[at]);
+    return inner ? str_format(w->arena, "%s.unflatten(%d, (-1, %lld))", model_bracketed(w, node, 0),
+                              at, (long long)to.dim[at + 1])
+                 : str_format(w->arena, "%s.unflatten(%d, (%lld, -1))", model_bracketed(w, node, 0),
+                              at, (long long)to.dim[at]);
 }
 
 static const char *dtype_text(DType dtype)
@@ -229,7 +218,7 @@ static const char *cat_text(Writer *w, const Node *node)
     Buf out = {0};
     buf_puts(&out, "torch.cat([");
     for (uint32_t i = 0; i < node->n_in; i++)
-        buf_printf(&out, "%s%s", i ? ", " : "", operand(w, node, i));
+        buf_printf(&out, "%s%s", i ? ", " : "", model_operand(w, node, i));
     buf_printf(&out, "], dim=%lld)", (long long)node_int(node, AT_DIM, 0));
     char *text = buf_take(&out, w->arena);
     buf_free(&out);
@@ -238,32 +227,37 @@ static const char *cat_text(Writer *w, const Node *node)
 
 static const char *view_text(Writer *w, const Node *node)
 {
-    const char *x = operand(w, node, 0), *object = bracketed(w, node, 0);
+    const char *x = model_operand(w, node, 0), *object = model_bracketed(w, node, 0);
     const Attr *dims = node_attr(node, AT_DIMS), *shape = node_attr(node, AT_SHAPE);
     switch (node->op) {
     case OP_RESHAPE: return reshape_text(w, node);
-    case OP_PERMUTE: return str_format(w->arena, "%s.permute(%s)", object, list_text(w, dims));
+    case OP_PERMUTE: return str_format(w->arena, "%s.permute(%s)", object, model_list(w, dims));
     case OP_SLICE: return slice_text(w, node);
     case OP_CAT: return cat_text(w, node);
-    case OP_FLIP: return str_format(w->arena, "torch.flip(%s, [%s])", x, list_text(w, dims));
+    case OP_FLIP: return str_format(w->arena, "torch.flip(%s, [%s])", x, model_list(w, dims));
     case OP_ROLL:
-        return str_format(w->arena, "torch.roll(%s, %s, dims=%s)", x, list_text(w, shape),
-                          list_text(w, dims));
-    case OP_REPEAT: return str_format(w->arena, "%s.repeat(%s)", object, list_text(w, shape));
-    case OP_PAD:
-        return str_format(w->arena, "F.pad(%s, (%s))", x, list_text(w, node_attr(node, AT_PADS)));
+        return str_format(w->arena, "torch.roll(%s, %s, dims=%s)", x, model_list(w, shape),
+                          model_list(w, dims));
+    case OP_REPEAT: return str_format(w->arena, "%s.repeat(%s)", object, model_list(w, shape));
+    case OP_PAD: {
+        const Attr *mode = node_attr(node, AT_MODE);
+        return str_format(w->arena, "F.pad(%s, (%s)%s)", x, model_list(w, node_attr(node, AT_PADS)),
+                          str_is(mode->text, "constant")
+                              ? ""
+                              : str_format(w->arena, ", mode=\"%.*s\"", STR_ARG(mode->text)));
+    }
     case OP_UNFOLD:
         return str_format(
             w->arena, "%s.unfold(%lld, %lld, %lld)", object, (long long)node_int(node, AT_DIM, 0),
             (long long)node_int(node, AT_SIZE, 1), (long long)node_int(node, AT_STEP, 1));
-    default: return NULL;
+    default: return model_wide(w, node);
     }
 }
 
 /* ", weight, bias", of those that are there. */
 static const char *affine_text(Writer *w, const Node *node, uint32_t first)
 {
-    const char *weight = operand(w, node, first), *bias = operand(w, node, first + 1);
+    const char *weight = model_operand(w, node, first), *bias = model_operand(w, node, first + 1);
     return !weight ? ""
            : !bias ? str_format(w->arena, ", weight=%s", weight)
                    : str_format(w->arena, ", weight=%s, bias=%s", weight, bias);
@@ -271,8 +265,8 @@ static const char *affine_text(Writer *w, const Node *node, uint32_t first)
 
 static const char *norm_text(Writer *w, const Node *node)
 {
-    const char *x = operand(w, node, 0), *of = bracketed(w, node, 0);
-    const char *eps = put_number(w->arena, node_float(node, AT_EPS, 1e-5));
+    const char *x = model_operand(w, node, 0), *of = model_bracketed(w, node, 0);
+    const char *eps = model_number(w->arena, node_float(node, AT_EPS, 1e-5));
     const Attr *shape = node_attr(node, AT_SHAPE);
     const char *affine = affine_text(w, node, node->op == OP_BATCH_NORM ? 3 : 1);
     switch (node->op) {
@@ -294,29 +288,35 @@ static const char *norm_text(Writer *w, const Node *node)
 
 static const char *loss_text(Writer *w, const Node *node)
 {
-    static const char *const calls[LOSS_COUNT] = {[LOSS_mse] = "mse_loss",
-                                                  [LOSS_l1] = "l1_loss",
-                                                  [LOSS_smooth_l1] = "smooth_l1_loss",
-                                                  [LOSS_huber] = "huber_loss",
-                                                  [LOSS_kl_div] = "kl_div",
-                                                  [LOSS_soft_margin] = "soft_margin_loss"};
-    const char *a = put_number(w->arena, node_float(node, AT_A, 1));
+    static const char *const calls[LOSS_COUNT] = {
+        [LOSS_mse] = "mse_loss",
+        [LOSS_l1] = "l1_loss",
+        [LOSS_smooth_l1] = "smooth_l1_loss",
+        [LOSS_huber] = "huber_loss",
+        [LOSS_kl_div] = "kl_div",
+        [LOSS_soft_margin] = "soft_margin_loss",
+        [LOSS_bce] = "binary_cross_entropy",
+        [LOSS_bce_logits] = "binary_cross_entropy_with_logits",
+        [LOSS_poisson_nll] = "poisson_nll_loss"};
+    const char *a = model_number(w->arena, node_float(node, AT_A, 1));
     const char *bend = node->kind == LOSS_smooth_l1 ? str_format(w->arena, ", beta=%s", a)
                        : node->kind == LOSS_huber   ? str_format(w->arena, ", delta=%s", a)
                                                     : "";
     const Attr *reduction = node_attr(node, AT_REDUCTION);
-    return !calls[node->kind] ? NULL
-                              : str_format(w->arena, "F.%s(%s, %s, reduction=\"%.*s\"%s)",
-                                           calls[node->kind], operand(w, node, 0),
-                                           operand(w, node, 1), STR_ARG(reduction->text), bend);
+    return !calls[node->kind]
+               ? NULL
+               : str_format(w->arena, "F.%s(%s, %s, reduction=\"%.*s\"%s)", calls[node->kind],
+                            model_operand(w, node, 0), model_operand(w, node, 1),
+                            STR_ARG(reduction->text), bend);
 }
 
 /* Likeness and distance of rows, and the losses that are made of them. */
 static const char *distance_text(Writer *w, const Node *node)
 {
-    const char *x = operand(w, node, 0), *y = operand(w, node, 1), *z = operand(w, node, 2);
-    const char *p = put_number(w->arena, node_float(node, AT_P, 2));
-    const char *eps = put_number(w->arena, node_float(node, AT_EPS, 1e-6));
+    const char *x = model_operand(w, node, 0), *y = model_operand(w, node, 1),
+               *z = model_operand(w, node, 2);
+    const char *p = model_number(w->arena, node_float(node, AT_P, 2));
+    const char *eps = model_number(w->arena, node_float(node, AT_EPS, 1e-6));
     if (node->op == OP_COSINE_SIMILARITY)
         return str_format(w->arena, "F.cosine_similarity(%s, %s, dim=%lld, eps=%s)", x, y,
                           (long long)node_int(node, AT_DIM, 1), eps);
@@ -325,13 +325,13 @@ static const char *distance_text(Writer *w, const Node *node)
                           node_bool(node, AT_KEEPDIM) ? ", keepdim=True" : "");
     return str_format(w->arena,
                       "F.triplet_margin_loss(%s, %s, %s, margin=%s, p=%s, reduction=\"%.*s\")", x,
-                      y, z, put_number(w->arena, node_float(node, AT_MARGIN, 1)), p,
+                      y, z, model_number(w->arena, node_float(node, AT_MARGIN, 1)), p,
                       STR_ARG(node_attr(node, AT_REDUCTION)->text));
 }
 
 static const char *pick_text(Writer *w, const Node *node)
 {
-    const char *x = operand(w, node, 0), *index = operand(w, node, 1);
+    const char *x = model_operand(w, node, 0), *index = model_operand(w, node, 1);
     long long dim = (long long)node_int(node, AT_DIM, 0);
     switch (node->op) {
     case OP_INDEX_SELECT:
@@ -346,24 +346,25 @@ static const char *pick_text(Writer *w, const Node *node)
 
 static const char *three_text(Writer *w, const Node *node)
 {
-    const char *x = operand(w, node, 0), *y = operand(w, node, 1), *z = operand(w, node, 2);
+    const char *x = model_operand(w, node, 0), *y = model_operand(w, node, 1),
+               *z = model_operand(w, node, 2);
     if (node->op == OP_LERP)
         return str_format(w->arena, "torch.lerp(%s, %s, %s)", x, y, z);
     return str_format(w->arena, "torch.addc%s(%s, %s, %s, value=%s)",
                       node->op == OP_ADDCMUL ? "mul" : "div", x, y, z,
-                      put_number(w->arena, node_float(node, AT_VALUE, 1)));
+                      model_number(w->arena, node_float(node, AT_VALUE, 1)));
 }
 
 static const char *clamp_text(Writer *w, const Node *node)
 {
-    const char *low = operand(w, node, 1), *high = operand(w, node, 2);
-    return str_format(w->arena, "torch.clamp(%s%s%s%s%s)", operand(w, node, 0), low ? ", min=" : "",
-                      low ? low : "", high ? ", max=" : "", high ? high : "");
+    const char *low = model_operand(w, node, 1), *high = model_operand(w, node, 2);
+    return str_format(w->arena, "torch.clamp(%s%s%s%s%s)", model_operand(w, node, 0),
+                      low ? ", min=" : "", low ? low : "", high ? ", max=" : "", high ? high : "");
 }
 
 static const char *node_text_of(Writer *w, const Node *node)
 {
-    const char *x = operand(w, node, 0);
+    const char *x = model_operand(w, node, 0);
     switch (node->op) {
     case OP_UNARY: {
         const char *form = unary_form(w, node);
@@ -375,10 +376,10 @@ static const char *node_text_of(Writer *w, const Node *node)
         return binary_text[node->kind] ? filled(w, binary_text[node->kind], node) : NULL;
     case OP_CLAMP: return clamp_text(w, node);
     case OP_WHERE:
-        return str_format(w->arena, "torch.where(%s, %s, %s)", x, operand(w, node, 1),
-                          operand(w, node, 2));
+        return str_format(w->arena, "torch.where(%s, %s, %s)", x, model_operand(w, node, 1),
+                          model_operand(w, node, 2));
     case OP_CAST:
-        return str_format(w->arena, "%s.to(%s)", bracketed(w, node, 0),
+        return str_format(w->arena, "%s.to(%s)", model_bracketed(w, node, 0),
                           dtype_text(node_dtype(node, AT_DTYPE, DT_F32)));
     case OP_REDUCE: return reduced_text(w, node);
     case OP_SOFTMAX:
@@ -408,6 +409,8 @@ static const char *node_text_of(Writer *w, const Node *node)
             dims_text(w, node_attr(node, AT_DIMS), graph_value(w->g, node->in[0])->shape.rank),
             node_bool(node, AT_KEEPDIM) ? ", keepdim=True" : "");
     case OP_SCAN:
+        if (node->kind != SCAN_sum && node->kind != SCAN_prod)
+            return model_wide(w, node);
         return str_format(w->arena, "torch.cum%s(%s, dim=%lld)",
                           node->kind == SCAN_sum ? "sum" : "prod", x,
                           (long long)node_int(node, AT_DIM, 0));
@@ -424,18 +427,21 @@ static bool is_infix(const Node *node)
     const char *text = node->op == OP_BINARY  ? binary_text[node->kind]
                        : node->op == OP_UNARY ? unary_text[node->kind]
                                               : NULL;
+    if (node->op == OP_MATMUL) /* perhaps x @ y */
+        return true;
     return text && !strchr(text, '(');
 }
 
 /* A value that is read once may stand where it is read; a norm names its operand twice. */
 static bool may_inline(const Writer *w, const Node *node, const char *text)
 {
-    if (!(w->wording & WORD_INLINE) || graph_readers(w->g, node->out) != 1 ||
-        graph_is_output(w->g, node->out) || strlen(text) > INLINE_MOST)
+    if (!(w->wording & WORD_INLINE) || graph_readers(w->g, model_result(w->g, node)) != 1 ||
+        graph_is_output(w->g, model_result(w->g, node)) || strlen(text) > INLINE_MOST)
         return false;
     for (uint32_t i = 0; i < w->g->nodes.len; i++) {
         const Node *n = &w->g->nodes.at[i];
-        if ((n->op == OP_LAYER_NORM || n->op == OP_RMS_NORM) && n->in[0] == node->out)
+        if ((n->op == OP_LAYER_NORM || n->op == OP_RMS_NORM) &&
+            n->in[0] == model_result(w->g, node))
             return false;
     }
     return true;
@@ -457,18 +463,19 @@ static void put_node(Writer *w, const Node *node)
         w->failed = true;
         return;
     }
-    w->infix[node->out] = false;
+    ValueId out = model_result(w->g, node);
+    w->infix[out] = false;
     if (may_inline(w, node, text)) {
-        w->infix[node->out] = is_infix(node);
-        w->name[node->out] = text;
+        w->infix[out] = is_infix(node);
+        w->name[out] = text;
         return;
     }
     do {
         uint32_t k = w->next++;
-        w->name[node->out] = k < 18 ? str_format(w->arena, "%c", letters[k])
-                                    : str_format(w->arena, "t%u", k);
-    } while (is_input(w, w->name[node->out]));
-    buf_printf(&w->body, "        %s = %s\n", w->name[node->out], text);
+        w->name[out] = k < 18 ? str_format(w->arena, "%c", letters[k])
+                              : str_format(w->arena, "t%u", k);
+    } while (is_input(w, w->name[out]));
+    buf_printf(&w->body, "        %s = %s\n", w->name[out], text);
 }
 
 static void put_sizes(const Value *v, const char *const *text, Buf *out)
@@ -483,14 +490,14 @@ static void put_sizes(const Value *v, const char *const *text, Buf *out)
 /* torch.randn(batch, 1000), or integers below a size, or booleans. */
 static void put_input(const Value *v, const char *const *sizes, const char *below, Buf *out)
 {
-    bool integers = v->dtype == DT_I64;
+    bool integers = v->dtype == DT_I64 || v->dtype == DT_I32;
     if (integers)
         buf_printf(out, "torch.randint(0, %s, (", below ? below : "2");
     else
         buf_puts(out, v->shape.rank ? "torch.randn(" : "torch.randn(()");
     put_sizes(v, sizes, out);
     if (integers)
-        buf_puts(out, ",)");
+        buf_puts(out, v->dtype == DT_I32 ? ",), dtype=torch.int32" : ",)");
     else if (v->dtype != DT_F32 && v->dtype != DT_BOOL)
         buf_printf(out, ", dtype=%s", dtype_text(v->dtype));
     buf_puts(out, v->dtype == DT_BOOL ? ") > 0" : ")");

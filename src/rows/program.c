@@ -11,7 +11,7 @@
 #include "sim/cycle.h"
 #include <string.h>
 
-enum { ROUND_TILE = 2048 };
+enum { ROUND_TILE = 2048, SMALL_TILE = 256 };
 
 static uint32_t count_lines(Str text)
 {
@@ -21,7 +21,7 @@ static uint32_t count_lines(Str text)
     return n;
 }
 
-/* Bytes of the buffers that the kernels declare; rows of two-dimensional ones begin at whole 32 bytes. */
+/* Bytes of the buffers of UB that the kernels declare; rows of two-dimensional ones begin at whole 32 bytes. */
 int64_t rows_ub_bytes(const IrProgram *p, bool with_scratch)
 {
     int64_t sum = 0;
@@ -29,7 +29,7 @@ int64_t rows_ub_bytes(const IrProgram *p, bool with_scratch)
         for (uint32_t i = 0; i < p->kernels.at[k].buffers.len; i++) {
             const IrBuffer *b = &p->kernels.at[k].buffers.at[i];
             int64_t n = 1, rows = 1, depth = 1;
-            if (b->scratch && !with_scratch)
+            if (b->memory != IR_UB || (b->scratch && !with_scratch))
                 continue;
             if (!ir_is_int(p, b->shape[b->rank - 1], &n) ||
                 (b->rank == 2 && !ir_is_int(p, b->shape[0], &rows)) ||
@@ -49,9 +49,11 @@ static bool has_operation(const IrProgram *p, IrTileOp op)
     return false;
 }
 
-/* Programs of which interpreter and text may disagree: a gather from a buffer of two slots, where the twin finds a
- * race in what is emitted for some of them. They are left out until that is repaired. */
-static bool may_disagree(const IrProgram *p) { return has_operation(p, IR_T_GATHER); }
+/* Gathers on chip: programs of the families up to MIXED have none, as brief rows never had. */
+static bool is_left_out(const IrProgram *p, const RowsTask *task)
+{
+    return task->family <= FAMILY_MIXED && has_operation(p, IR_T_GATHER);
+}
 
 static bool has_double_buffer(const IrProgram *p)
 {
@@ -73,6 +75,27 @@ static bool has_tail(const IrProgram *p)
             if (p->stmts.at[i].axes[k].tile)
                 return true;
     return false;
+}
+
+/* What its buffers of the cube hold; a program has one of each size. */
+static void note_cube(const IrProgram *p, RowsProgram *program)
+{
+    for (uint32_t k = 0; k < p->kernels.len; k++)
+        for (uint32_t i = 0; i < p->kernels.at[k].buffers.len; i++) {
+            const IrBuffer *b = &p->kernels.at[k].buffers.at[i];
+            int64_t rows = 1, columns = 1;
+            if (b->memory == IR_CHANNEL)
+                program->cube.channels++;
+            if (b->memory == IR_CHANNEL || b->memory == IR_UB || b->rank != 2 ||
+                !ir_is_int(p, b->shape[0], &rows) || !ir_is_int(p, b->shape[1], &columns))
+                continue;
+            if (b->memory == IR_L0C && !program->cube.products++) {
+                program->cube.m = rows;
+                program->cube.n = columns;
+            }
+            if (b->memory == IR_L0A && !program->cube.k)
+                program->cube.k = columns;
+        }
 }
 
 /* Without the lines of reasons at its beginning. */
@@ -99,13 +122,12 @@ static bool has_no_nest(const Graph *graph)
     return one;
 }
 
-/* The planner's other strategies, with tiles of a power of two, if one kernel does it. There is no schedule
- * then. */
-static bool plan_otherwise(Arena *arena, const Graph *graph, const NpuChip *chip,
+/* The planner's other strategies, if one kernel does it. There is no schedule then. */
+static bool plan_otherwise(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t most,
                            RowsProgram *program, Diag *diag)
 {
     Plan plan = {0};
-    if (!plan_first_strategy(arena, graph, chip, ROUND_TILE, &plan, diag) || plan.stages.len)
+    if (!plan_first_strategy(arena, graph, chip, most, &plan, diag) || plan.stages.len)
         return false;
     program->plan = plan;
     program->craft = without_reasons(plan.craft);
@@ -125,14 +147,22 @@ static const Graph *plan_nested(Arena *arena, const Graph *graph, const NpuChip 
     return plain && plan_nest_at(arena, plain, chip, point, "op", built, &quiet) ? plain : NULL;
 }
 
-static bool plan_program(Arena *arena, const Graph *graph, const NpuChip *chip,
-                         const PlanPoint *point, RowsProgram *program, Diag *diag)
+static bool plan_program(Arena *arena, const RowsTask *task, const Graph *graph,
+                         const NpuChip *chip, const PlanPoint *point, RowsProgram *program,
+                         Diag *diag)
 {
     PlanBuilt built;
     const Graph *planned = plan_nested(arena, graph, chip, point, &built);
+    bool other = task->family > FAMILY_MIXED && !point->roles && point->parts != 1;
+    if (!planned && other) {
+        Graph *renamed = arena_new(arena, Graph);
+        *renamed = *graph;
+        renamed->name = "op";
+        return plan_otherwise(arena, renamed, chip, point->smaller ? SMALL_TILE : 0, program, diag);
+    }
     if (!planned)
         return point->rounded && has_no_nest(graph) &&
-               plan_otherwise(arena, graph, chip, program, diag);
+               plan_otherwise(arena, graph, chip, ROUND_TILE, program, diag);
     if (!plan_boundary(arena, planned, &built.plan, diag))
         return false;
     program->nest = built.nest;
@@ -148,16 +178,18 @@ bool rows_program(Arena *arena, const RowsTask *task, const NpuChip *chip, const
     Diag quiet = diag_make(arena, "model.py", task->model);
     const Graph *graph = graph_share(arena, task->read->graph);
     *program = (RowsProgram){.point = *point, .us = -1};
-    if (!plan_program(arena, graph, chip, point, program, &quiet))
+    if (!plan_program(arena, task, graph, chip, point, program, &quiet))
         return false;
     program->lines = count_lines(program->craft);
+    quiet = diag_make(arena, "kernel.craft", program->craft);
     CraftFile *file = craft_read(arena, "kernel.craft", program->craft, &quiet);
     const IrProgram *p = file && diag_ok(&quiet) ? craft_program(arena, file, 0, &quiet) : NULL;
-    if (!p || program->lines > ROWS_LINES || may_disagree(p))
+    if (!p || program->lines > ROWS_LINES || is_left_out(p, task))
         return false;
     program->ub = rows_ub_bytes(p, false);
     program->double_buffered = has_double_buffer(p);
     program->tail = has_tail(p);
+    note_cube(p, program);
     program->scans = task->families >> FAMILY_SCAN & 1;
     return true;
 }

@@ -73,6 +73,8 @@ typedef struct RowsCheck {
     uint64_t longest;     /* tokens */
     uint64_t tasks, lost; /* tasks that were drawn again; those that could not be */
     uint64_t graphs;      /* of these that are distinct, with their sizes and element types */
+    uint32_t operators;   /* of the reader's table that tasks have */
+    uint32_t of_operators;
     uint64_t near_graph, near_words;
     uint64_t hash; /* of rows.jsonl */
     uint64_t repairs, mends;

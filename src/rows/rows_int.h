@@ -30,7 +30,13 @@ typedef enum RowsFamily {
     FAMILY_COUNT
 } RowsFamily;
 
+_Static_assert(FAMILY_COUNT <= 32, "families are bits of 32");
+
 const char *rows_family_name(RowsFamily family);
+/* Tasks of this number and higher are of the families behind MIXED. */
+#define ROWS_WIDE (UINT64_C(1) << 32)
+/* The number of the n-th task of a run: without brief rows every fourth is of the families behind MIXED. */
+uint64_t rows_task_number(uint64_t n, bool brief);
 
 typedef struct RowsKnob {
     const char *name;
@@ -139,9 +145,13 @@ typedef struct RowsProgram {
     Plan plan; /* with the task's own boundary */
     Str craft;
     uint32_t lines;
-    int64_t ub;                 /* bytes of declared buffers */
-    bool double_buffered;       /* a buffer has two slots or more */
-    bool scans;                 /* a running sum or product is among its steps */
+    int64_t ub;           /* bytes of declared buffers */
+    bool double_buffered; /* a buffer has two slots or more */
+    bool scans;           /* a running sum or product is among its steps */
+    struct {              /* of a kernel of the cube; products 0: there is none */
+        uint32_t products, channels;
+        int64_t m, n, k; /* of the first L0C buffer, of the first L0A buffer */
+    } cube;
     bool tail;                  /* a loop takes pieces of which the last may be shorter */
     double us;                  /* predicted at the task's sizes; negative: not known */
     double share[NPU_PIPE_ALL]; /* of each pipe: of the slowest core's time */

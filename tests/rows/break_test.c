@@ -85,6 +85,25 @@ T_TEST(errors_in_a_reduction_raise_their_codes) { check_errors(FAMILY_ROW_REDUCE
 
 T_TEST(errors_in_a_broadcast_raise_their_codes) { check_errors(FAMILY_BROADCAST, 2); }
 
+T_TEST(errors_of_the_cube_raise_their_codes)
+{
+    Fixture *f = open_fixture(FAMILY_PRODUCT, ROWS_WIDE);
+    uint32_t placed = 0;
+    for (uint32_t i = 0; i < rows_break_count(); i++) {
+        RowsBreak broken;
+        const char *code = NULL;
+        if (!rows_break(&f->arena, f->program.craft, i, f->chip, &f->dice, &broken) ||
+            strcmp(broken.class, "CUBE"))
+            continue;
+        placed++;
+        CHECK_MSG(!judge(f, broken.craft, &code) && code && !strcmp(code, broken.code),
+                  "error %u (%s) raises %s\n%.*s", i, broken.code, code ? code : "nothing",
+                  STR_ARG(broken.craft));
+    }
+    CHECK_MSG(placed >= 6, "%u errors have a place", placed);
+    close_fixture(f);
+}
+
 T_TEST(a_broken_program_differs_in_the_line_that_is_named)
 {
     Fixture *f = open_fixture(FAMILY_ACTIVATION, 0);

@@ -1,0 +1,57 @@
+/* Families behind MIXED: each gives rows; products are kernels of the cube, with errors of their own. */
+#include "rows/rows_int.h"
+
+#include "graph/eval.h"
+#include "tests/t.h"
+#include <string.h>
+
+/* The first task of the family that gives rows of the kinds. */
+static RowsMade wide_rows(Arena *arena, RowsFamily family, uint32_t kinds)
+{
+    RowsMaker maker = {.chip = npu_chip_find(STR("910B2")), .seed = 5};
+    RowsMade made = {.arena = arena};
+    graph_eval_threads(1);
+    for (uint64_t number = ROWS_WIDE; !made.rows.len && number < ROWS_WIDE + 600; number++) {
+        RowsTask task;
+        bool differs;
+        if (!rows_draw(arena, maker.seed, number, &task, &differs) || task.family != family)
+            continue;
+        made = (RowsMade){.arena = arena};
+        memset(made.wants, 1, sizeof made.wants);
+        rows_of_task(&maker, number, kinds, &made);
+    }
+    CHECK_MSG(!made.contradiction, "%s", made.contradiction ? made.contradiction : "");
+    return made;
+}
+
+T_TEST(every_wide_family_gives_rows)
+{
+    for (int f = FAMILY_MIXED + 1; f < FAMILY_COUNT; f++) {
+        Arena arena = {0};
+        RowsMade made = wide_rows(&arena, (RowsFamily)f, 1u << ROWS_WRITE);
+        CHECK_MSG(made.rows.len > 0, "%s", rows_family_name((RowsFamily)f));
+        for (uint32_t i = 0; i < made.rows.len; i++)
+            CHECK(str_is(str_from(made.rows.at[i].family), rows_family_name((RowsFamily)f)));
+        arena_drop(&arena);
+    }
+}
+
+T_TEST(every_fourth_task_is_wide_unless_rows_are_brief)
+{
+    CHECK(rows_task_number(7, false) == ROWS_WIDE + 7);
+    CHECK(rows_task_number(6, false) == 6);
+    CHECK(rows_task_number(7, true) == 7);
+}
+
+T_TEST(products_are_kernels_of_the_cube)
+{
+    Arena arena = {0};
+    RowsMade made = wide_rows(&arena, FAMILY_PRODUCT, 1u << ROWS_WRITE);
+    REQUIRE(made.rows.len > 0);
+    Str answer = made.rows.at[0].answer;
+    CHECK(str_find(answer, STR("mmad(")) > 0);
+    CHECK(str_find(answer, STR("the strategy is `product`")) >= 0 ||
+          str_find(answer, STR("`product`")) >= 0);
+    CHECK(str_find(answer, STR("L0C")) >= 0);
+    arena_drop(&arena);
+}
