@@ -96,6 +96,9 @@ static void print_text(const Findings *f, Arena *arena)
 {
     printf("acraft %s on %s, %s %s\n", ACRAFT_VERSION, f->machine.machine, f->machine.sysname,
            f->machine.release);
+    const char *home = cmd_home(arena);
+    printf("its files (ACRAFT_HOME)    %s\n",
+           home ? home : "not found: set ACRAFT_HOME to the clone");
     print_tools(f);
     print_walls(f);
     print_platforms(arena);
@@ -135,7 +138,13 @@ static void print_json(const Findings *f, Arena *arena)
         buf_puts(&out, i ? ", " : "");
         json_tool(&out, &tools[i], f->path[i]);
     }
-    buf_puts(&out, "], \"walls\": {");
+    const char *home = cmd_home(arena);
+    buf_puts(&out, "], \"home\": ");
+    if (home)
+        buf_json_str(&out, str_from(home));
+    else
+        buf_puts(&out, "null");
+    buf_puts(&out, ", \"walls\": {");
     for (int w = 0; w < BOX_WALL_COUNT; w++)
         buf_printf(&out, "%s\"%s\": %s", w ? ", " : "", box_wall_text((BoxWall)w),
                    f->walls & 1u << w ? "true" : "false");
@@ -149,14 +158,15 @@ static void print_json(const Findings *f, Arena *arena)
 
 int cmd_doctor(int argc, char **argv)
 {
-    CmdUsage usage = {"doctor",
-                      "",
-                      "Says which tools and sandbox walls this machine has.",
-                      "acraft doctor --json",
-                      NULL,
-                      0,
-                      0,
-                      0};
+    CmdUsage usage = {
+        "doctor",
+        "",
+        "Says which tools and sandbox walls this machine has, and where acraft's own files are.",
+        "acraft doctor --json",
+        NULL,
+        0,
+        0,
+        0};
     CmdArgs args = {0};
     int status = CMD_OK;
     if (cmd_read(&usage, argc, argv, &args, &status)) {

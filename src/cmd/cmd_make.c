@@ -486,19 +486,20 @@ int cmd_make(int argc, char **argv)
         {"or-plan", CMD_FLAG, &or_plan, NULL, "plan it when no answer passes"},
         {"", CMD_HEAD, NULL, NULL, "With every command:"},
     };
-    CmdUsage usage = {
-        "make",
-        "MODEL.py [-o DIR] [--dtype f32,f16,bf16] [--range N=1..65536]",
-        "Plans a kernel for the task (or has a model write it: --gen), checks it, runs it on the "
-        "twin\nat small, odd and own sizes and in each branch of its host function, tunes it, "
-        "times it at the task's own size without values, "
-        "and "
-        "writes the\noperator project. What fails anywhere is not written.",
-        "acraft make tasks/activation/softmax.py -o softmax",
-        options,
-        sizeof options / sizeof *options,
-        1,
-        1};
+    CmdUsage usage = {"make",
+                      "MODEL.py [-o DIR] [--dtype f32,f16,bf16] [--range N=1..65536]",
+                      "Plans a kernel for the task (or has a model write it: --gen), checks it, "
+                      "and runs it on the "
+                      "twin\nat small, odd and own sizes and in each branch of its host function. "
+                      "Tunes it, times it "
+                      "at the\ntask's own size, and writes the operator project. A kernel that "
+                      "fails anywhere is not "
+                      "written.",
+                      "acraft make tasks/activation/softmax.py -o softmax",
+                      options,
+                      sizeof options / sizeof *options,
+                      1,
+                      1};
     CmdArgs args = {0};
     int status = CMD_OK;
     if (cmd_read(&usage, argc, argv, &args, &status))

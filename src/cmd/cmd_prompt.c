@@ -68,7 +68,7 @@ static TorchTask *read_model(CmdArgs *args, const PromptArgs *given, PromptSpec 
 }
 
 /* Prose has no graph, nor has a model file that the reader refuses: the text alone is shown then, after
- * what the reader said. */
+ * the reader's diagnostics. */
 static int read_task(CmdArgs *args, const PromptArgs *given, PromptSpec *spec)
 {
     Diag diag = diag_make(&args->arena, args->words[0], spec->task_text);

@@ -406,11 +406,13 @@ int cmd_run(int argc, char **argv)
     CmdUsage usage = {
         "run",
         "PATH [--task MODEL.py | --in ... --out ... | --files DIR]",
-        "Runs on simulated cores: an AscendC kernel, an operator project (op_host and "
-        "op_kernel), a\nCraft file, a program with its own main that launches kernels. With --task "
-        "also answers in the forms of "
-        "MultiKernelBench and NPUKernelBench,\nhost code that launches, and raw "
-        "answers of models; values are compared with the task's.",
+        "Runs on simulated cores: an AscendC kernel, an operator project (op_host and op_kernel), "
+        "a "
+        "Craft file,\na program with its own main that launches kernels. With --task also answers "
+        "in the "
+        "forms of\nMultiKernelBench and NPUKernelBench, host code that launches, and raw answers "
+        "of "
+        "models; their\nvalues are compared with the task's.",
         "acraft run examples/ascendc/axpy_faster.cpp --in x=f32[2097152] --in y=f32[2097152] "
         "--out z=f32[2097152] --blocks 48",
         options,

@@ -43,6 +43,23 @@ static const CmdOption *option_at(const Reader *r, size_t i)
 
 /* --- help and complaints --------------------------------------------------------------- */
 
+enum { HELP_AT = 25, HELP_WIDTH = 75 };
+
+/* The text in lines of at most HELP_WIDTH characters, the second and later ones below the first. */
+static void print_folded(const char *text)
+{
+    while (strlen(text) > HELP_WIDTH) {
+        size_t end = HELP_WIDTH;
+        while (end && text[end] != ' ')
+            end--;
+        if (!end)
+            break;
+        printf("%.*s\n%*s", (int)end, text, HELP_AT, "");
+        text += end + 1;
+    }
+    puts(text);
+}
+
 static void print_option(const CmdOption *option)
 {
     char left[64];
@@ -53,7 +70,8 @@ static void print_option(const CmdOption *option)
     bool letter = option->name[1] == 0;
     snprintf(left, sizeof left, "%s%s%s%s", letter ? "-" : "--", option->name,
              option->kind == CMD_FLAG ? "" : " ", option->kind == CMD_FLAG ? "" : option->value);
-    printf("  %-22s %s\n", left, option->help);
+    printf("  %-*s ", HELP_AT - 3, left);
+    print_folded(option->help);
 }
 
 static void print_help(const Reader *r)
@@ -82,9 +100,12 @@ static void print_man_option(const CmdOption *o)
         man_text(o->help);
         return;
     }
-    printf(".TP\n.B%s \\-%s%s%s%s%s\n", o->kind == CMD_FLAG ? "" : "I", o->name[1] ? "\\-" : "",
-           o->name, o->kind == CMD_FLAG ? "" : " \" ", o->kind == CMD_FLAG ? "" : o->value,
-           o->kind == CMD_FLAG ? "" : "\"");
+    printf(".TP\n.B%s \\-%s", o->kind == CMD_FLAG ? "" : "I", o->name[1] ? "\\-" : "");
+    for (const char *c = o->name; *c; c++)
+        printf("%s%c", *c == '-' ? "\\" : "", *c);
+    if (o->kind != CMD_FLAG)
+        printf(" \" %s\"", o->value);
+    puts("");
     man_text(o->help);
 }
 
@@ -257,7 +278,7 @@ static bool check_words(const Reader *r)
 {
     const CmdUsage *usage = r->usage;
     if (r->args->word_count < usage->least)
-        return complain(r, "something is missing: acraft %s %s", usage->name, usage->synopsis);
+        return complain(r, "an argument is missing: acraft %s %s", usage->name, usage->synopsis);
     if (r->args->word_count > usage->most)
         return complain(r, "'%s' is one too many: acraft %s%s%s", r->args->words[usage->most],
                         usage->name, *usage->synopsis ? " " : "", usage->synopsis);

@@ -1,5 +1,5 @@
 /* Comments of a text go to the statements they stand at. In: a parsed file, its comments by line.
- * Out: the same file, each comment above a statement, behind its header, or at the end of a block;
+ * Out: the same file, each comment above a statement, after its header, or at the end of a block;
  * one inside a broken line moves above it. Blank lines become marks of what follows them. */
 #include "craft/parse_int.h"
 

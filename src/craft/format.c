@@ -78,7 +78,7 @@ static void end_line(Writer *w)
     w->number++;
 }
 
-/* Writes one logical line, wrapped at the last column, without the newline behind it. */
+/* Writes one logical line, wrapped at the last column, without the newline after it. */
 static void put_line(Writer *w, uint32_t depth)
 {
     Str line = buf_view(&w->line.text);

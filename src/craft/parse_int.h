@@ -22,7 +22,7 @@ bool parse_accept(Parser *ps, Tok kind);
 bool parse_expect(Parser *ps, Tok kind, const char *where);
 void parse_error(Parser *ps, CraftCodeId id, Span at, const char *hint, const char *format, ...)
     ATTR_PRINTF(5, 6);
-/* Counts nesting; false when too deep (said). Whoever got true calls parse_leave. */
+/* Counts nesting; false, with a diagnostic, when too deep. Whoever got true calls parse_leave. */
 bool parse_enter(Parser *ps);
 void parse_leave(Parser *ps);
 /* From the first token of `from` to the last token read. */

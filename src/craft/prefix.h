@@ -57,7 +57,7 @@ typedef struct CraftPoint {
     uint8_t opens_role, opens_flags;
     uint8_t role_next; /* of the decorator before */
     uint8_t free;      /* the word may be new */
-    uint8_t small;     /* after a semicolon, or behind a header: no block may begin */
+    uint8_t small;     /* after a semicolon, or after a header: no block may begin */
 } CraftPoint;
 
 CraftPrefix *craft_prefix_open(void);

@@ -23,7 +23,7 @@ enum {
     F_DEF,
     F_DEF_NAMED,
     F_COLON, /* a header's */
-    F_BODY,  /* behind it */
+    F_BODY,  /* after it */
     F_PARAMS,
     F_CALL,
     F_INDEX,
@@ -483,7 +483,7 @@ bool prefix_begin_line(CraftPrefix *p, CraftPoint *at)
     return at->block.width == at->width && (!at->role_next || !at->width);
 }
 
-/* Behind a header's colon, on the same line. */
+/* After a header's colon, on the same line. */
 static bool inline_block(CraftPrefix *p, CraftPoint *at)
 {
     uint16_t width = at->block.width;

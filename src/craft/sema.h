@@ -142,7 +142,7 @@ typedef struct Sema {
     uint32_t names_made;
     uint32_t steps;
     bool unfinished;       /* the file is the beginning of one: what is missing may come */
-    bool stopped;          /* too large: said, and nothing more is done */
+    bool stopped;          /* too large: a diagnostic is there, and the rest is skipped */
     VEC(uint32_t) present; /* optional host tensors known to be there */
 } Sema;
 
@@ -150,7 +150,7 @@ enum { SEMA_MAX_STEPS = 20000 };
 
 /* ---- reporting ---- */
 
-/* Counts also what is not said again because another variant said it. */
+/* Counts also diagnostics that are left out because another variant has them. */
 #define sema_error(s, id, at, hint, ...) \
     ((s)->errors++, craft_report((s)->diag, CC_##id, (at), (hint), __VA_ARGS__))
 const char *sema_format(Sema *s, const char *format, ...) ATTR_PRINTF(2, 3);

@@ -63,8 +63,8 @@ static IrExprId buffer_extent(Sema *s, const IrView *v, uint32_t axis)
     return ir_expr2(s->ir, IR_E_FLOORDIV, bytes, ir_int(s->ir, (int64_t)is));
 }
 
-/* What a view can hold along an axis: its size where that is a number, or the piece of a loop in
- * pieces of so many; else all that the buffer has. */
+/* The most elements of a view along an axis: its size where that is a number, the piece of a loop
+ * over pieces, else the size of the buffer. */
 static IrExprId view_extent(Sema *s, const IrView *v, uint32_t axis)
 {
     const IrExpr *e = &s->ir->exprs.at[v->size[axis]];

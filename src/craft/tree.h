@@ -70,7 +70,7 @@ TreeList tree_names(Arena *arena, const char *const *names, uint32_t count);
 
 /* Returns the statement. */
 AstStmt *tree_append(Arena *arena, StmtList *block, AstStmt *stmt);
-/* A reason on a line of its own above the statement; behind it; at the end of a block. */
+/* A reason on a line of its own above the statement; after it; at the end of a block. */
 void tree_comment(Arena *arena, AstStmt *stmt, const char *text);
 void tree_trailing(Arena *arena, AstStmt *stmt, const char *text);
 void tree_comment_end(Arena *arena, StmtList *block, const char *text);
@@ -163,7 +163,7 @@ bool tree_dim_range(const CraftFile *file, const char *name, int64_t *least, int
 /* What a parameter of a function is: "out" becomes "ws". False: no such parameter. */
 bool tree_change_role(Arena *arena, AstStmt *def, const char *param, const char *role);
 
-/* Puts the program `from` behind the program `into`, whose host function then does both.
+/* Puts the program `from` after the program `into`, whose host function then does both.
  *
  *     names    what names of `from` become in `into`: operands, workspaces, dims, constants
  *     prefix   of every other name of file level and of the host function that `into` has

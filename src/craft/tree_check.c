@@ -215,7 +215,7 @@ static void check_stmt(Check *c, AstStmt *s, uint32_t depth)
         check_block(c, &s->orelse, depth + !s->orelse.at[0]->is_elif);
 }
 
-/* An empty block is `pass`; elif stands alone behind an if. */
+/* An empty block is `pass`; elif stands alone after an if. */
 static void check_block(Check *c, StmtList *block, uint32_t depth)
 {
     if (depth > CRAFT_MAX_BLOCKS) {

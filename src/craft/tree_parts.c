@@ -10,7 +10,7 @@ CraftFile *tree_module(Arena *arena, const char *name)
     return f;
 }
 
-/* Before the first function, with a blank line behind the version. */
+/* Before the first function, with a blank line after the version. */
 static AstStmt *declare(Arena *arena, CraftFile *file, AstStmt *s)
 {
     StmtList *all = &file->stmts;

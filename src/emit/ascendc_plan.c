@@ -316,7 +316,7 @@ void host_print_plan(Host *h)
     for (uint32_t i = 0; i < fields.len; i++)
         pen_line(&body, "    %s %s;", field_type(&fields.at[i]),
                  camel(h->arena, fields.at[i].name));
-    pen_line(&body, "    int64_t tilingKey;      // which way through the host function");
+    pen_line(&body, "    int64_t tilingKey;      // which branch of the host function");
     pen_line(&body, "    int64_t blockCount;     // cores of the launch");
     pen_line(&body, "    int64_t workspaceBytes;");
     pen_line(&body, "};");

@@ -13,7 +13,7 @@ typedef struct Check {
     NameList roots; /* of --check-with */
     const char *devkit, *tools, *temp;
     NameList argv;
-    Buf said; /* by the compiler */
+    Buf said; /* what the compiler printed */
 } Check;
 
 /* The first of `places` below a root that has `header`. NULL: none. */

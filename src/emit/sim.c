@@ -320,7 +320,7 @@ static bool has_records(Feed *f, SimCoreRun *c)
     return true;
 }
 
-/* All cores meet between two launches: the text says it in the entry. */
+/* All cores synchronise between two launches: the text says it in the entry. */
 static bool is_meeting(const EmitSimRun *run, const Record *r)
 {
     return r->op == NPU_SYNC_ALL && r->line == run->of->lines.entry.line;

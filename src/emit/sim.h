@@ -22,7 +22,7 @@
  * through the twin.
  *
  * Refused at emit_sim_open (the twin has them): tensor lists. A division by zero ends a run with
- * EMIT_SIM_TRAP: only the twin goes on behind one. What counts as a verdict still goes through
+ * EMIT_SIM_TRAP: only the twin goes on after one. What counts as a verdict still goes through
  * the text. */
 #ifndef EMIT_SIM_H
 #define EMIT_SIM_H

@@ -161,7 +161,7 @@ static void put_element(SimCoreRun *c, const SimIns *s, SimTensor t, uint32_t by
     r->scalar = bits;
 }
 
-/* 1 + bytes of an element behind the tensor's last whole block; 0: inside, or the size is not
+/* 1 + bytes of an element after the tensor's last whole block; 0: inside, or the size is not
  * known. */
 static uint32_t behind(SimTensor t, uint32_t offset, uint32_t element)
 {
@@ -406,7 +406,7 @@ static void put_local_copy(SimCoreRun *c, const SimIns *s, SimTensor dst, SimTen
     r->n[1] = count * s->dst.bytes;
 }
 
-/* Up to four runs behind each other become one. */
+/* Up to four runs after each other become one. */
 static void merge_runs(SimCoreRun *c, const SimIns *s, SimTensor to, SimTensor from, uint32_t at,
                        uint32_t run, uint32_t total)
 {

@@ -199,7 +199,7 @@ struct SimBuilder {
     uint32_t *function_at;
     FunctionScope *scopes;
     const LineKernel *lines;
-    SimExpr *made; /* by expression: those that need no steps */
+    SimExpr *made; /* by expression: values that need no step of their own */
     bool hoisting; /* steps go to the setup */
     Diag *diag;
     bool failed;

@@ -1,5 +1,5 @@
 /* Records as the twin's headers write them (twin/include/acraft: emit.h, tensor.h). In: a core.
- * Out: records behind those that wait. */
+ * Out: records after those that wait. */
 #include "emit/sim_int.h"
 
 #include "base/rng.h"

@@ -1,5 +1,5 @@
 /* TPipe, TQue, TQueBind and TBuf as the twin's headers have them (twin/include/acraft/pipe.h):
- * buffers one behind the other, and the flags that hand-overs are. In: queue statements. Out:
+ * buffers one after the other, and the flags that hand-overs are. In: queue statements. Out:
  * records. */
 #include "emit/sim_int.h"
 

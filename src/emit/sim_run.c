@@ -58,7 +58,7 @@ static bool takes_part(const SimCoreRun *c, const SimStage *stage)
     return role && (stage->cores < 0 || esim_block(c, k) < stage->cores);
 }
 
-/* The next kernel of the path that this core takes part in; the cores meet before each but the
+/* The next kernel of the path that this core takes part in; the cores synchronise before each but the
  * first. */
 static void next_stage(SimCoreRun *c)
 {
@@ -134,7 +134,7 @@ static void put_copy(SimCoreRun *c, const SimIns *s)
     }
 }
 
-/* 1 + bytes behind the tensor's last whole block; 0: inside. */
+/* 1 + bytes after the tensor's last whole block; 0: inside. */
 static uint32_t behind(const SimCoreRun *c, const SimRef *r, uint32_t offset)
 {
     uint64_t bytes = c->locals[r->id].bytes, at = (uint64_t)offset * r->bytes;

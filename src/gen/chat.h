@@ -57,7 +57,7 @@ typedef struct ChatAsk {
 typedef struct Generator {
     const char *name; /* "remote qwen3-32b" */
     void *self;
-    /* Fills one reply for each ask; false when asking on is useless, said in `diag`. */
+    /* Fills one reply for each ask; false, with the reason in `diag`, when further requests are useless. */
     bool (*ask)(void *self, Arena *arena, const ChatAsk *asks, uint32_t count, ChatReply *replies,
                 Diag *diag);
     void (*close)(void *self);

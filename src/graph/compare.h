@@ -30,7 +30,8 @@ typedef struct CompareSpec {
     int64_t reduction; /* elements summed into one at most */
     int64_t depth;     /* rounding operators on the longest path from an input */
     double noise;      /* rms error of the graph's own f32 evaluation, when it was measured */
-    const Tensor *own; /* that evaluation, where some elements of it are far off; NULL: none */
+    const Tensor *
+        own; /* the result of that evaluation, where some of its elements are far off; NULL otherwise */
     /* Rule acraft: other right answers, where a float that is rounded to a whole number lies so near a tie
      * that its own error decides; an element may be that of any of them. NULL: none. */
     const Tensor *others[COMPARE_OTHERS];

@@ -1,6 +1,6 @@
 /* Packed, blocked matrix product (contract in the header).
  *
- * In: two operands behind packers. Out: C. One task is one MC x NC block of one C of the batch,
+ * In: two operands after packers. Out: C. One task is one MC x NC block of one C of the batch,
  * run through the whole of K by one thread:
  *
  *     pack A block [MC, KC] and B block [NC, KC] into panels

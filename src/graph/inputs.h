@@ -18,7 +18,7 @@ typedef enum InputLaw {
     LAW_WIDE,   /* normal(0, 4): both tails of saturating functions */
     LAW_NEAR_ONE, /* +-(1 + 0.01 normal): products neither vanish nor explode */
     LAW_POSITIVE, /* 0.5 + uniform(0, 2): away from 0, for logarithms and roots */
-    LAW_EDGE,     /* signed with zeros, repeats, tiny and large values strewn in */
+    LAW_EDGE,     /* signed with zeros, repeats, tiny and large values scattered in */
     LAW_COUNT
 } InputLaw;
 

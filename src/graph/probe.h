@@ -2,7 +2,7 @@
  *
  *     relu on numbers in [0, 1)          the input passes            -> law signed
  *     product of 4096 such numbers       zeros pass                  -> law near-one
- *     a maximum minus its own mean       zeros pass for any input    -> said, nothing to be done
+ *     a maximum minus its own mean       zeros pass for any input    -> reported; nothing to be done
  *
  * Finds what would pass and what is never exercised, and picks the law (inputs.h) under which
  * least of that is left, while every value stays finite.
@@ -42,7 +42,7 @@ const char *probe_flag_text(int bit);
 typedef struct Probe {
     InputLaw law;   /* the one to use */
     unsigned given; /* PROBE(...) flags under the file's own inputs */
-    unsigned left;  /* ... under `law`; not 0: no law tells them apart */
+    unsigned left;  /* flags that remain under `law`; not 0: no law excludes these answers */
 } Probe;
 
 bool graph_probe(const Graph *graph, const CompareSpec *spec, const EvalOptions *options,

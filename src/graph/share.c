@@ -1,6 +1,6 @@
 /* What a task says twice, computed once: readers of a node that equals an earlier one read the
  * earlier one. In: a graph. Out: a copy in which values have the numbers they had, so that what was
- * said about the values of one holds for the other. */
+ * known about the values of one holds for the other. */
 #include "graph/graph.h"
 
 #include <string.h>

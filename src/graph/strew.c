@@ -59,7 +59,7 @@ static void spike_lines(Tensor *t, uint64_t seed, uint64_t stream, bool negative
 
 /* ---- zeros and equal numbers ---- */
 
-/* With four bits behind the first. */
+/* With four bits after the first. */
 static double few_bits(double x)
 {
     int exponent;
@@ -135,7 +135,7 @@ static double drawn_number(const Tensor *t, int64_t from)
 
 enum { RUNS = 16, LEAST_RUN = 64 };
 
-/* `numbers`: runs of named ones, too, so that wherever a kernel looks it finds each. */
+/* Writes runs of equal elements, also of each number in `numbers`, so that every part of the tensor has each of them. */
 static void make_alike(Tensor *t, const double *numbers, uint32_t count, uint64_t seed,
                        uint64_t stream)
 {
@@ -261,7 +261,7 @@ static double huge_number(uint64_t r, bool negative)
     return negative && (r >> 16 & 1) ? -x : x;
 }
 
-/* Kinds share lines by turns, so that what one does is not hidden by another. */
+/* Kinds share lines alternately, so that what one does is not hidden by another. */
 static void strew_special(Tensor *t, const bool *has, uint64_t seed, uint64_t stream, bool negative)
 {
     double kinds[4];

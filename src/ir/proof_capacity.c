@@ -90,7 +90,7 @@ static const char *choices_text(const ProofWalk *w, Buf *out)
     return out->len ? out->at : "";
 }
 
-/* The worst combination seen of one memory. */
+/* The combination of choices that uses most of one memory. */
 typedef struct Peak {
     int64_t used;
     const char *choices, *holders;

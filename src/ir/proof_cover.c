@@ -249,7 +249,7 @@ static bool is_even(const Cover *c, const Site *site, IrExprId id, bool in_piece
     return true;
 }
 
-/* Made of what is the same on every core, and of this core's place behind the cores before it. */
+/* Made of what is the same on every core, and of this core's place after the cores before it. */
 static bool is_placed(const Cover *c, const Site *site, IrExprId id)
 {
     const ProofPrefix *prefix = &c->w->prefix;
@@ -294,7 +294,7 @@ static bool is_regular(const Cover *c, const Site *site)
     return true;
 }
 
-/* The first axis of an output whose length data decide: pieces that lie end to end, one behind
+/* The first axis of an output whose length data decide: pieces that lie end to end, one after
  * the other's, cover it as far as it goes. */
 static void absorb_prefix(Cover *c, Site *site)
 {

@@ -18,7 +18,7 @@ static void flow_loop(ProofFlow *f, const IrStmt *s, uint32_t mark)
     void *before = keep(f);
     proof_enter_loop(f->w, s);
     proof_flow(f, &s->body);
-    f->w->pr->facts.len = mark; /* behind the loop nobody knows that it ran */
+    f->w->pr->facts.len = mark; /* after the loop nobody knows that it ran */
     f->end_loop(f, s, before);
 }
 

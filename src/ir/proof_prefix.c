@@ -9,7 +9,7 @@
  * So before : before + total are pieces of 0 : (all counts) that lie end to end, core by core. Where
  * no core counts more than its own part of a split of 0 : n, they lie inside 0 : n.
  *
- * In: a kernel. Out: the names of such a prefix, and facts behind the loops that add up. */
+ * In: a kernel. Out: the names of such a prefix, and facts after the loops that add up. */
 #include "ir/prove_int.h"
 
 /* The statement is all that writes the tensor. */
@@ -122,7 +122,7 @@ static bool starts_at_zero(const ProofWalk *w, const IrBlock *block, uint32_t lo
     return false;
 }
 
-/* Loops behind sync_all() that add up the slots: of the cores before, or of all cores. */
+/* Loops after sync_all() that add up the slots: of the cores before, or of all cores. */
 static void find_sums(ProofWalk *w, const IrBlock *block, uint32_t from, const IrStmt *write,
                       const uint32_t *assigns)
 {

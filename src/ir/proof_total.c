@@ -9,7 +9,7 @@
  * A total starts at 0 and grows once in a turn of its loop, by no more than the piece in hand. So
  * it never exceeds the pieces done before, whichever of them this core had.
  *
- * In: the walk, at a loop or behind a statement. Out: facts for the prover, and the totals. */
+ * In: the walk, at a loop or after a statement. Out: facts for the prover, and the totals. */
 #include "ir/prove_int.h"
 
 static Poly var_poly(const ProofWalk *w, IrVarId var) { return poly_of(w->pr, ir_var(w->p, var)); }
@@ -36,7 +36,7 @@ static bool grows(const ProofWalk *w, const IrStmt *s, Poly *more)
     return false;
 }
 
-/* ---- behind a statement ---- */
+/* ---- after a statement ---- */
 
 static void learn_assign(ProofWalk *w, const IrStmt *s)
 {

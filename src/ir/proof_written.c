@@ -120,7 +120,7 @@ static void write_view(Flow *f, const IrView *v)
     known->view[known->len++] = *v;
 }
 
-/* A load writes whole blocks of 32 bytes: what stood behind the view in its last block is lost. */
+/* A load writes whole blocks of 32 bytes: what stood after the view in its last block is lost. */
 static void forget_block_ends(Flow *f, const IrView *v)
 {
     const IrProgram *p = f->w->p;

@@ -48,7 +48,7 @@ void proof_add(ProofWalk *w, IrProofKind kind, IrProofState state, Span at, cons
 void proof_enter_loop(ProofWalk *w, const IrStmt *loop);
 void proof_assume_loop(ProofWalk *w, const IrStmt *loop); /* of its axes alone */
 void proof_enter_share(ProofWalk *w, const IrStmt *share);
-/* Behind a statement: what it assigned is forgotten, what it leaves known holds to the end of the
+/* After a statement: what it assigned is forgotten, what it leaves known holds to the end of the
  * block. */
 void proof_leave(ProofWalk *w, const IrStmt *s);
 void proof_forget_assigned(ProofWalk *w, const IrStmt *s); /* by the statement and inside it */
@@ -69,7 +69,7 @@ struct ProofFlow {
     void (*begin_loop)(ProofFlow *f, const IrStmt *s); /* before its first turn; NULL: nothing */
     /* The state is that at the end of a turn, `before` what held at the beginning of each. */
     void (*end_loop)(ProofFlow *f, const IrStmt *s, void *before);
-    /* The state is that behind the else, `then` that behind the other branch. */
+    /* The state is that after the else, `then` that after the other branch. */
     void (*end_if)(ProofFlow *f, const IrStmt *s, void *then);
 };
 
@@ -88,7 +88,7 @@ void proof_capacity(ProofWalk *w);
 void proof_channels(ProofWalk *w);
 void proof_arith(ProofWalk *w);
 void proof_arith_host(ProofWalk *w);
-void proof_cross(ProofWalk *w); /* cores meeting in one tensor */
+void proof_cross(ProofWalk *w); /* accesses of several cores to one tensor */
 
 /* May the value differ between cores? It names the core, or a scalar computed or read there. */
 bool proof_differs(const ProofWalk *w, IrExprId e);
@@ -99,12 +99,12 @@ bool proof_is_steady(const ProofWalk *w, IrExprId e);
 bool proof_splits_steadily(const ProofWalk *w, const IrStmt *s);
 
 /* A store that appends to a tensor, in one turn of a loop with this total after the other:
- * t[b + total : b + total + e] = ..., then total += e. Then behind the loop t[b : b + total] is
+ * t[b + total : b + total + e] = ..., then total += e. Then after the loop t[b : b + total] is
  * written. */
 bool proof_appends(const ProofWalk *w, const IrStmt *loop, const IrStmt *store, uint32_t *axis,
                    IrVarId *total);
 
 void proof_find_prefix(ProofWalk *w);
-void proof_learn_sum(ProofWalk *w, const IrStmt *loop); /* behind a loop that adds up counts */
+void proof_learn_sum(ProofWalk *w, const IrStmt *loop); /* after a loop that adds up counts */
 
 #endif

@@ -15,7 +15,7 @@ typedef struct IrInterval {
 
 /* Fills lo, hi and multiple of CHOICE, HOST, PARAM, LOOP and once-assigned LOCAL variables. */
 void ir_annotate(IrProgram *p, const NpuChip *chip);
-/* The same for whoever comes behind the asserts of the host, as kernels and lowering do: what they
+/* The same for whoever comes after the asserts of the host, as kernels and lowering do: what they
  * say of products of sizes and choices holds, too. */
 void ir_annotate_launched(IrProgram *p, const NpuChip *chip);
 IrInterval ir_interval(const IrProgram *p, const NpuChip *chip, IrExprId id);

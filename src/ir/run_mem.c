@@ -202,7 +202,7 @@ void run_wrote(const Tile *tile)
         memset(tile->shadow + r * tile->pitch, 1, (size_t)tile->cols * tile->width);
 }
 
-/* Copies into UB move blocks of 32 bytes: what stood behind each row in its last block is lost,
+/* Copies into UB move blocks of 32 bytes: what stood after each row in its last block is lost,
  * and poison again. */
 void run_lose_block_ends(Thread *t, const Tile *tile)
 {

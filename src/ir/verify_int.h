@@ -18,7 +18,7 @@ typedef struct Verifier {
     bool *used;      /* per statement: it hangs somewhere in the tree */
     bool *live;      /* per host tensor: a workspace that exists */
     int stage, core; /* -1: in none */
-    bool turns;      /* inside a loop whose turns the vector cores of a core take by turns */
+    bool turns;      /* inside a loop whose turns the vector cores of a core take alternately */
     uint32_t depth;
     bool bad;
 } Verifier;

@@ -28,7 +28,7 @@ static int64_t most_at_last(const JudgeSpec *spec) { return 10 * most_values(spe
 
 /* ---- the task at the sizes to be timed ---- */
 
-/* The first row of this task: it says the sizes. */
+/* The first baseline row of this task, which has the sizes. */
 static const TorchEager *baseline_of(Arena *arena, const JudgeSpec *spec, const JudgeTask *task)
 {
     const char *key = str_format(arena, "%s/%s", task->category, task->name);

@@ -70,7 +70,7 @@ typedef struct Judged {
     VerdictStatus status; /* of the first case that is not ok */
     const char *reason;
     Verdict worst;                   /* of that case */
-    Diag said;                       /* about it, by checkers and compilers; no items: nothing */
+    Diag said;                       /* diagnostics of checkers and compilers */
     VerdictAnswer compiled, correct; /* correct: the values of every case */
     uint32_t hazards;
     double predicted_us, bound_us, baseline_us, unfused_us; /* NaN: not known */

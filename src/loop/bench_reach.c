@@ -236,7 +236,7 @@ static int64_t far_from_liked(int64_t bytes)
     return bytes > liked ? bytes - liked : liked - bytes;
 }
 
-/* Conditions first: what they leave out is seen nowhere else. */
+/* Prefers the draw that covers more branches: nothing else covers those. */
 static bool is_better(const Reached *a, const Reached *b)
 {
     if (a->branches != b->branches)

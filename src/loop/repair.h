@@ -25,7 +25,7 @@ typedef struct RepairTurn {
     EvalCandidate candidate;
     bool has_candidate, cut;
     Verdict verdict; /* of the worst case */
-    Str said;        /* what the next turn is told; empty when it is ok */
+    Str said;        /* diagnostics that the next turn is told; empty when it is ok */
     Str said_json;
 } RepairTurn;
 

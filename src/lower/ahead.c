@@ -192,7 +192,7 @@ static void run_ahead(Lower *l, AscStmtId id, uint32_t loads, const Locals *loca
 typedef struct Nest {
     AscStmt outer, inner;
     uint32_t sets;  /* assignments at the start of the outer body */
-    uint32_t own;   /* stages of loads behind them that may run ahead as well: 0 or 1 */
+    uint32_t own;   /* stages of loads after them that may run ahead as well: 0 or 1 */
     uint32_t at;    /* the inner loop in it */
     uint32_t loads; /* the stage of loads in the inner body */
     Locals locals;
@@ -257,7 +257,7 @@ static uint32_t own_loads(const Lower *l, const AscBlock *body, uint32_t at, Loc
     return 1;
 }
 
-/* An assignment that may be made again in the middle of the turn: nothing behind it changes its variable,
+/* An assignment that may be made again in the middle of the turn: nothing after it changes its variable,
  * as a turn's own sum would be. */
 static bool sets_once(const Lower *l, const AscBlock *body, uint32_t at)
 {

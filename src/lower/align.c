@@ -47,7 +47,7 @@ static void set_strided(Lower *l, AscCopy *c, int64_t block)
     c->ub_gap = in_blocks(l, lx_sub(l, c->ub_row, c->cols), block);
 }
 
-/* Rows one behind the other. */
+/* Rows one after the other. */
 static bool is_dense(const Lower *l, const AscCopy *c)
 {
     const IrExpr *row = &l->ir->exprs.at[c->gm_row], *cols = &l->ir->exprs.at[c->cols];

@@ -2,8 +2,8 @@
  * a workspace that the launch hands over, and for each of them the flags that go with it.
  *
  *     workspace[core, slot, rows, columns]      a slot begins at a multiple of 512 bytes
- *     sender:   wait `free`, store, signal `full` behind the store
- *     receiver: wait `full`, load, signal `free` behind the load
+ *     sender:   wait `free`, store, signal `full` after the store
+ *     receiver: wait `full`, load, signal `free` after the load
  *
  * At its start the receiver announces every slot as free; at its end the sender waits for all of them,
  * so that no flag is left up for the next launch. */

@@ -56,7 +56,8 @@ typedef struct ScanPlaces {
     IrExprId room;
     DType dtype;
     double neutral;
-    IrExprId stride, before;  /* elements from step to step; neutral ones before the totals */
+    IrExprId stride,
+        before; /* elements between two steps; number of neutral elements before the totals */
     AscRef every, near, back; /* byte offsets: of lanes, of neighbours, of a chunk of the result */
     AscRef total[2];
 } ScanPlaces;
@@ -289,7 +290,7 @@ typedef struct View2 {
 } View2;
 
 View2 view_of(Lower *l, const IrView *view);
-/* Elements of the buffer behind a view: what scratch for it must hold. */
+/* Elements of the buffer after a view: what scratch for it must hold. */
 IrExprId view_room(Lower *l, const IrView *view);
 DType view_dtype(const IrView *view); /* bool as u8 */
 

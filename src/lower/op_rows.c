@@ -213,7 +213,7 @@ static void fold_blocks(Rows *r)
     repeat_reduce(r, from, count, blocks(l, stride, DT_F32));
 }
 
-/* Rows of 64 that lie one behind the other, eight or a multiple of it: all of them as one run, twice
+/* Rows of 64 that lie one after the other, eight or a multiple of it: all of them as one run, twice
  * eight to one. WholeReduce takes seven times as long for a repeat (npu/isa.def). */
 static bool fold_repeats(Rows *r)
 {

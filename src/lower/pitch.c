@@ -3,7 +3,7 @@
  *
  * A tile is declared as large as it can become, and mostly used narrower: t[:r.size, :n]. Where every view
  * of a value begins at column 0 and has the same width, and that width does not change while the value
- * lives, its rows lie one behind the other at that width: all of them are one run of elements, and an
+ * lives, its rows lie one after the other at that width: all of them are one run of elements, and an
  * operation on the tile is one instruction. Rows of all tight tiles are padded to the same number of
  * elements, that of the narrowest dtype among them, so that casts between them are one run, too.
  *
@@ -129,7 +129,7 @@ static bool is_tight(Lower *l, uint32_t buffer)
 
 /* ---- masks ---- */
 
-/* Elements that rows of the view are padded to; 0: they do not lie one behind the other. */
+/* Elements that rows of the view are padded to; 0: they do not lie one after the other. */
 static int64_t dense_unit(const Lower *l, const IrView *v)
 {
     const IrBuffer *b = &l->source->buffers.at[v->buffer];

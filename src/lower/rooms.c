@@ -4,11 +4,11 @@
  *
  *     launch   0  1  2  3  4
  *     w0       ────                    at 0
- *     w1          ────                 behind w0
+ *     w1          ────                 after w0
  *     w2             ────              at 0 again
  *
  * Sizes that are numbers are placed largest first, each as low as it can lie; those that are numbers times one
- * size of the program (samples, say) likewise, counted in that size, behind them. Of others only equal ones are
+ * size of the program (samples, say) likewise, counted in that size, after them. Of others only equal ones are
  * known to fit into each other's place; their places come last. */
 #include "lower/lower_int.h"
 

@@ -175,7 +175,7 @@ static int64_t short_run(const Loads *f, const IrStmt *load)
     return run < LONG_RUN && lx_most(f->l, v->size[0]) > 1 ? run : 0;
 }
 
-/* Is a tensor written that has as many axes? */
+/* Whether the kernel writes a tensor with at least as many axes. */
 static bool written_alike(const Lower *l, const IrTensor *in)
 {
     for (uint32_t i = 0; i < l->source->tensors.len; i++)

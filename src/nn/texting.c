@@ -56,7 +56,7 @@ void texting_close(Texting *model)
 
 /* ---- a batch ---- */
 
-/* What a step keeps for the backward pass, all [N, H] but where said. */
+/* What a step keeps for the backward pass, all [N, H] unless stated otherwise. */
 typedef struct Step {
     float *a, *z, *r, *reset /* r x */, *c, *x; /* x: the new state */
 } Step;

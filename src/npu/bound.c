@@ -2,7 +2,7 @@
  * In: what a task cannot do without. Out: microseconds.
  *
  * Inputs come from GM at its peak. Stores end in L2, at its rate; what L2 cannot hold of all that
- * was brought in must go to GM as well. What is needed again behind all of it, and no memory on the chip
+ * was brought in must go to GM as well. What is needed again after all of it, and no memory on the chip
  * can hold, comes from GM twice. Units of all cores work all the time. */
 #include "npu/npu.h"
 

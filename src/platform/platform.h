@@ -47,7 +47,7 @@ typedef struct PlatformRun {
 
 typedef bool PlatformWrite(Arena *arena, const Graph *graph, const char *name, Str model,
                            PlatformMade *made, Diag *diag);
-/* Compiles what was written in the directory. *said: the compiler's own words. False, with *lacks set, when
+/* Compiles what was written in the directory. *said: what the compiler printed. False, with *lacks set, when
  * the compiler is not on this machine. */
 typedef bool PlatformCompile(Arena *arena, const char *dir, const PlatformMade *made, Str *said,
                              bool *lacks);

@@ -134,7 +134,7 @@ static bool plan_otherwise(Arena *arena, const Graph *graph, const NpuChip *chip
     return true;
 }
 
-/* A nest of the graph, or of the graph with losses, distances and the like said by plainer operators. */
+/* A nest of the graph, or of the graph with losses, distances and the like rewritten into plainer operators. */
 static const Graph *plan_nested(Arena *arena, const Graph *graph, const NpuChip *chip,
                                 const PlanPoint *point, PlanBuilt *built)
 {

@@ -40,7 +40,7 @@ typedef struct SimGm {
     uint32_t core, line;
     SimSpot origin; /* where they come from; line 0: not known */
     uint64_t from, to;
-    uint16_t store_file; /* of the last store into it, by the names of store_core */
+    uint16_t store_file; /* source file of the last store, an index into the names of store_core */
     uint32_t store_core, store_line;
     SimPart *part; /* of an output: from where to where each core stores; NULL: none does yet */
 } SimGm;

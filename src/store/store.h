@@ -90,7 +90,7 @@ typedef struct StoreAttempt {
     uint32_t sample, turn;
     const char *form;      /* eval's name of it: "craft", "mkb" */
     const char *generator; /* "plan", "answers", "remote" */
-    uint64_t seed;         /* of the inputs: cases count up from it */
+    uint64_t seed;         /* of the inputs of the first case; later cases use the next numbers */
     uint64_t gen_seed;     /* of the generator; 0: none */
     const char *source;    /* SHA-256 over all texts */
     VerdictStatus status;  /* of the worst case */

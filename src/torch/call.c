@@ -637,8 +637,7 @@ PyVal interp_attr(Interp *it, Span at, PyVal owner, Str name)
     if (interp_find_attr(it, at, owner, name, &value))
         return value;
     if (owner.tag == PV_OBJECT && owner.object->cls)
-        interp_fail(it, at, "T010", "an object of class %.*s has no attribute '%.*s'",
-                    STR_ARG(owner.object->cls->name), STR_ARG(name));
+        unsupported_attribute(it, at, owner.object, name);
     if (owner.tag == PV_OBJECT && owner.object->nn)
         interp_fail(it, at, "T011", "nn.%s has no attribute '%.*s' here", owner.object->nn->name,
                     STR_ARG(name));

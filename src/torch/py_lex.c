@@ -423,8 +423,9 @@ static Token operator_token(PyLexer *lx)
         lx->at += strlen(table[i]);
         char c = table[i][0];
         if (c == '(' || c == '[' || c == '{') {
-            if (++lx->brackets > PY_MAX_DEPTH)
+            if (lx->brackets == PY_MAX_DEPTH)
                 return fail_token(lx, start, "brackets are nested too deeply");
+            lx->opened[lx->brackets++] = span_from(lx, start);
         } else if ((c == ')' || c == ']' || c == '}') && lx->brackets) {
             lx->brackets--;
         }

@@ -35,8 +35,9 @@ typedef struct PyLexer {
     Str source;
     size_t at, line_start;
     uint32_t line;
-    uint32_t brackets; /* open ones: line ends do not count inside */
-    uint32_t depth;    /* of the indent stack */
+    uint32_t brackets;         /* open ones: line ends do not count inside */
+    Span opened[PY_MAX_DEPTH]; /* where each of them stands */
+    uint32_t depth;            /* of the indent stack */
     uint32_t indents[PY_MAX_INDENT];
     uint32_t narrow[PY_MAX_INDENT]; /* the same with tabs of one column: Python compares both */
     uint32_t dedents;               /* still to be given out */

@@ -13,6 +13,11 @@ void py_error(PyParser *p, const char *format, ...)
     va_start(args, format);
     diag_error(p->diag, "T002", p->token.at, "%s", str_vformat(p->arena, format, args));
     va_end(args);
+    if (p->lexer.brackets == 0)
+        return;
+    Span open = p->lexer.opened[p->lexer.brackets - 1];
+    if (open.line < p->token.at.line)
+        diag_hint(p->diag, "the bracket in line %u, column %u is not closed", open.line, open.col);
 }
 
 void py_advance(PyParser *p)

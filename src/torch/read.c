@@ -89,7 +89,7 @@ static void want_init_inputs(Interp *it, const PyFunc *init, const CallArgs *arg
     PyVal function;
     if (args->n || args->n_kw || env_get(it->globals, STR("get_init_inputs"), &function))
         return;
-    for (uint32_t i = 1; i < init->def->kids.len; i++) { /* behind self */
+    for (uint32_t i = 1; i < init->def->kids.len; i++) { /* after self */
         const Py *param = init->def->kids.at[i];
         if (param->op != PYOP_MUL && param->op != PYOP_POW && !param->a)
             interp_fail(it, init->def->at, "T020",

@@ -61,6 +61,42 @@ static const char *nearest(Arena *arena, Str name)
     return found;
 }
 
+/* The same among library modules. */
+static const char *nearest_module(Arena *arena, Str name)
+{
+    int best = NEAR + 1;
+    const char *found = NULL;
+    for (uint32_t i = 0; i < nn_count; i++) {
+        int far = distance(name, str_from(nn_rows[i].name));
+        if (far >= best)
+            continue;
+        best = far;
+        found = str_format(arena, "torch.nn.%s", nn_rows[i].name);
+    }
+    return found;
+}
+
+void unsupported_attribute(Interp *it, Span at, const PyObject *object, Str name)
+{
+    int best = name.len < 5 ? 2 : NEAR + 1;
+    Str found = {0};
+    for (uint32_t i = 0; i < object->attrs.entries.len; i++) {
+        PyVal key = object->attrs.entries.at[i].key;
+        bool there = key.tag == PV_STR && !object->attrs.entries.at[i].gone;
+        int far = there ? distance(name, *key.str) : LONGEST;
+        if (far >= best)
+            continue;
+        best = far;
+        found = *key.str;
+    }
+    if (found.len)
+        interp_fail(it, at, "T010",
+                    "an object of class %.*s has no attribute '%.*s'; it has '%.*s'",
+                    STR_ARG(object->cls->name), STR_ARG(name), STR_ARG(found));
+    interp_fail(it, at, "T010", "an object of class %.*s has no attribute '%.*s'",
+                STR_ARG(object->cls->name), STR_ARG(name));
+}
+
 void unsupported_name(Interp *it, Span at, Str path)
 {
     Str space, name = path_name(path, &space);
@@ -68,6 +104,8 @@ void unsupported_name(Interp *it, Span at, Str path)
         if (str_is(name, reasons[i].name))
             interp_fail(it, at, "T011", "%.*s is not supported: %s", STR_ARG(path), reasons[i].why);
     const char *near = nearest(it->arena, name);
+    if (str_starts(path, "torch.nn.") && !str_starts(path, "torch.nn.functional."))
+        near = nearest_module(it->arena, name);
     if (near && (str_starts(path, "torch.") || str_starts(path, "tensor.")))
         interp_fail(it, at, "T011", "%.*s is not supported; %s is", STR_ARG(path), near);
     interp_fail(it, at, "T011", "%.*s is not supported", STR_ARG(path));

@@ -26,7 +26,7 @@ static void skip_round(TwinScanner *s)
         depth += (token.len && token.at[0] == '(') - (token.len && token.at[0] == ')');
 }
 
-/* Behind the parameters: true where a body begins, past words like const and past a list of initialisers. */
+/* After the parameters: true where a body begins, past words like const and past a list of initialisers. */
 static bool at_body(TwinScanner *s)
 {
     Str token;
@@ -219,7 +219,7 @@ static bool names_parameter(const TwinFunction *f, Str words)
     return false;
 }
 
-/* Whether a line before `line` begins with a word, or with a type and the word, and has a parameter behind it. */
+/* Whether a line before `line` begins with a word, or with a type and the word, and has a parameter after it. */
 static bool made_of_parameters(const TwinFunction *f, Str text, uint32_t line, Str word)
 {
     for (uint32_t n = line - 1; n > f->first; n--) {

@@ -25,7 +25,7 @@ TwinFunctions twin_functions(Arena *arena, Str text);
 const TwinFunction *twin_function_at(const TwinFunctions *all, uint32_t line);
 /* The line from which the function around `line` is called; 0: from nowhere, or from several. */
 uint32_t twin_caller_of(const TwinFunctions *all, uint32_t line);
-/* The line from which it is called in the function around `near`: the first behind `near`, else the last before
+/* The line from which it is called in the function around `near`: the first after `near`, else the last before
  * it. 0: that function does not call it, or is the same one. */
 uint32_t twin_caller_near(const TwinFunctions *all, uint32_t line, uint32_t near);
 /* Moves two lines up to where one function calls both. False: there is no such function. */

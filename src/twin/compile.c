@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Lets C++ read a rewritten launch: launch(blocks, l2, stream)(args), behind kernel<half> ->* where
+/* Lets C++ read a rewritten launch: launch(blocks, l2, stream)(args), after kernel<half> ->* where
  * it has template arguments. Host code that launches is compiled along but never runs; the tool
  * launches the entry itself. */
 static const char launch_syntax[] =
@@ -156,7 +156,8 @@ static const TwinEntry *choose_entry(Arena *arena, const TwinSource *source,
     else if (entries->len == 1)
         found = &entries->at[0];
     if (!entries->len)
-        why = "no kernel in the text: no function is declared __global__";
+        why = "no kernel in the text: no function is declared __global__ "
+              "(a PyTorch model file is a task: acraft make writes a kernel for it)";
     else if (!found && source->kernel)
         why = str_format(arena, "no kernel '%s' in the text; there is: %s", source->kernel,
                          entry_list(arena, entries));

@@ -33,7 +33,7 @@ static TwinParam read_param(Arena *arena, Str text)
                        .pointer = pointer};
 }
 
-/* From behind "(" to the matching ")": splits at commas outside brackets. */
+/* From after "(" to the matching ")": splits at commas outside brackets. */
 static void read_params(Arena *arena, TwinScanner *s, TwinParams *params)
 {
     int depth = 1;
@@ -102,7 +102,7 @@ static bool read_cores(TwinScanner *s, Str word, TwinCores *cores)
     return true;
 }
 
-/* Behind __global__: words up to "(", the last of which is the name. */
+/* After __global__: words up to "(", the last of which is the name. */
 static void read_entry(Arena *arena, TwinScanner *s, bool is_template, TwinCores cores,
                        TwinEntries *entries)
 {

@@ -232,7 +232,7 @@ static void remember_place(CoreFeed *c, uint32_t used)
     }
 }
 
-/* Copies what is there; nothing behind the copy is looked at again. False: the counter lies. */
+/* Copies what is there; nothing after the copy is looked at again. False: the counter lies. */
 static bool take_batch(CoreFeed *c, const ShareRing *ring)
 {
     uint32_t there = atomic_load(&ring->published) - c->taken;
@@ -358,7 +358,7 @@ static Turn feed_batch(Feeder *f, uint32_t core, int64_t *left)
     return TURN_GOES_ON;
 }
 
-/* The headers end a core behind a record that cannot be gone on from (a queue without a free buffer). */
+/* The headers end a core after a record that cannot be gone on from (a queue without a free buffer). */
 static bool gave_up(Feeder *f, uint32_t core)
 {
     int status = shared_ring(f->memory, core)->wait_status;

@@ -235,8 +235,8 @@ static bool cores_race(const SimAnswer *answer)
     return false;
 }
 
-/* Elements that lie between the shares of two cores, or behind the end for the last core alone: the shares
- * are worked out behind where the kernel asks how many cores there are. */
+/* Elements that lie between the shares of two cores, or after the end for the last core alone: the shares
+ * are worked out after where the kernel asks how many cores there are. */
 static void raise_split(Arena *arena, const TwinKernel *kernel, const SimAnswer *answer,
                         SimFault *fault)
 {

@@ -1,4 +1,4 @@
-/* How to repair what a compiler refused. In: its message, and the notes behind it that tell why a
+/* How to repair what a compiler refused. In: its message, and the notes after it that tell why a
  * call fits no form. Out: a hint at the diagnostic given last. */
 #include "twin/twin_int.h"
 

@@ -41,7 +41,7 @@ TwinLock twin_lock(Arena *arena, const char *cache, const char *key, bool wait)
     return lock;
 }
 
-/* Said aloud, as a process of ours may still have the descriptor. */
+/* Released explicitly, since a process of ours may still have the descriptor. */
 void twin_unlock(TwinLock *lock)
 {
     if (lock->fd < 0)

@@ -130,7 +130,7 @@ static size_t list_shape_bytes(const TwinLaunch *launch, const TwinArg *arg)
     return bytes;
 }
 
-/* Without data: addresses as always, behind them the same few arbitrary bytes over and over. */
+/* Without data: addresses as always, after them the same few arbitrary bytes over and over. */
 static size_t pattern_bytes(const TwinLaunch *launch)
 {
     size_t total = launch->workspace + SYSTEM_WORKSPACE_BYTES;

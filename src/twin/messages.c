@@ -117,7 +117,7 @@ typedef struct Reading {
     Message pending; /* an error whose place in the user's text is still looked for */
     bool any;
     uint32_t told;
-    TwinNoMatch nomatch; /* what the notes behind the last error say of it */
+    TwinNoMatch nomatch; /* what the notes after the last error say of it */
 } Reading;
 
 static void tell(Reading *r, const Message *at)
@@ -144,7 +144,7 @@ static void tell(Reading *r, const Message *at)
                      str_format(r->arena, "%.*s:%u: %.*s", STR_ARG(file), line, STR_ARG(text)));
 }
 
-/* The notes behind an error lead from our headers back to the user's line. */
+/* The notes after an error lead from our headers back to the user's line. */
 static void read_line(Reading *r, Str line)
 {
     Message m;

@@ -28,7 +28,7 @@ static void skip_past(Lexer *lex, Str mark)
     skip(lex, at < 0 ? lex->rest.len : (size_t)at + mark.len);
 }
 
-/* Behind the opening quote; the contents. */
+/* After the opening quote; the contents. */
 static Str quoted(Lexer *lex, char quote)
 {
     Str all = lex->rest;
@@ -40,7 +40,7 @@ static Str quoted(Lexer *lex, char quote)
     return str_slice(all, 0, n);
 }
 
-/* Behind R": up to )delimiter". */
+/* After R": up to )delimiter". */
 static Str raw_quoted(Lexer *lex)
 {
     char mark[24] = ")";

@@ -566,7 +566,7 @@ static uint32_t launch_index(CaseRun *c, const TwinTensor *tensor)
     return c->tensors.len - 1;
 }
 
-/* All tensors of one declaration, one behind the other, become one argument. */
+/* All tensors of one declaration, one after the other, become one argument. */
 static void add_args(CaseRun *c, const TwinOpTensors *declared, const TwinHostTensor *given,
                      uint32_t count, ArgList *args)
 {
@@ -588,7 +588,7 @@ static void add_args(CaseRun *c, const TwinOpTensors *declared, const TwinHostTe
 }
 
 /* An operator whose output shape depends on the values writes that shape to one more parameter
- * behind its outputs; of the outputs it writes as much as there is. */
+ * after its outputs; of the outputs it writes as much as there is. */
 static bool add_shape_out(CaseRun *c, ArgList *args, TwinTensors *made)
 {
     TwinTensor shape = {.name = "shape_out",

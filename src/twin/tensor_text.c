@@ -64,7 +64,7 @@ static bool fill(const char *text, TwinTensor *tensor, const void *from, Diag *d
 
 /* --- .npy ------------------------------------------------------------------------------------ */
 
-/* The text behind 'key': up to the end of its value. */
+/* The text after 'key': up to the end of its value. */
 static bool npy_value(Str header, const char *key, char open, char close, Str *value)
 {
     ptrdiff_t at = str_find(header, str_from(key));
@@ -199,7 +199,7 @@ static bool read_type(const char *text, Str spec, TwinTensor *tensor, Diag *diag
     return size_tensor(tensor) || complain(diag, text, "too large");
 }
 
-/* Name, type and shape, and the file behind '@'; *typed: a type was written. */
+/* Name, type and shape, and the file after '@'; *typed: a type was written. */
 static bool read_words(Arena *arena, const char *text, TwinTensor *tensor, const char **file,
                        bool *typed, Diag *diag)
 {

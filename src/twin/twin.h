@@ -205,7 +205,7 @@ typedef struct TwinRun {
     uint64_t records;
     uint32_t cores;
     Str printed;   /* the kernel's printf and DumpTensor */
-    uint32_t left; /* pieces of variables of the text that the launch has changed */
+    uint32_t left; /* bytes of the text's global variables that the launch has changed, in pieces */
     double seconds;
     /* of a project: the launch's tensors, and what the tiling function decided */
     const TwinTensor *tensors;

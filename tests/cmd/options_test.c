@@ -110,7 +110,7 @@ T_TEST(options_that_are_wrong)
     CHECK_EQ_INT(read_line(&v, LINE("a", "--limit=")), CMD_USAGE);
     CHECK(was_said("is no number"));
     CHECK_EQ_INT(read_line(&v, LINE("--strict")), CMD_USAGE);
-    CHECK(was_said("something is missing: acraft run PATH"));
+    CHECK(was_said("an argument is missing: acraft run PATH"));
     CHECK_EQ_INT(read_line(&v, LINE("a", "b", "c")), CMD_USAGE);
     CHECK(was_said("'c' is one too many"));
 }

@@ -292,6 +292,9 @@ T_TEST(read_errors_stand_at_their_line)
 {
     check_error("x = x + 1\nreturn torch.frobnicate(x)", "T011", 2, "torch.frobnicate");
     check_error("return torch.sigmiod(x)", "T011", 1, "; torch.sigmoid is");
+    check_error("return nn.LayrNorm(4)(x)", "T011", 1, "; torch.nn.LayerNorm is");
+    check_error("return self.fx(x)", "T010", 1, "no attribute 'fx'; it has 'fc'");
+    check_error("return self.frobnicate(x)", "T010", 1, "no attribute 'frobnicate'");
     check_error("return torch.unique(x)", "T011", 1, "how long its result is depends on values");
     check_error("return x.to(torch.float8_e4m3fn)", "T010", 1, "known are float32");
     check_error("x = x * 2\nreturn torch.kthvalue(x, 0)", "T010", 2, "kthvalue: k counts from 1");

@@ -2,7 +2,7 @@
  * explicit graph instead of clocks, every earlier access instead of the last one. In: the records
  * of a run. Out: yes with a path, or the first pair without one.
  *
- * A node is a moment: an instruction starts, an instruction ends, a flag is set, cores meet. Edges
+ * A node is a moment: an instruction starts, an instruction ends, a flag is set, cores synchronise. Edges
  * lead from earlier to later, so a node's set of ancestors is known when it is made. Small runs
  * only: past MOST_NODES nothing is shown. */
 #include "tools/mutate/mutate.h"

@@ -9,8 +9,8 @@
 #define HOST_REQUEST_ADDRESS 0x200000000000ull
 #define HOST_TILING_ROOM (256u << 10)
 #define HOST_MOST_OUTPUTS 64
-/* A tiling function is called so often more, and may print so much in each call. That it counts is seen in its
- * third call (watch_host.h). */
+/* How often a tiling function is called again, and how much it may print in each call. One that
+ * counts its calls is found in its third call (watch_host.h). */
 #define HOST_CALLS 40
 #define HOST_PRINTED (64u << 10)
 

@@ -8,7 +8,7 @@
  *   GM memory       of tool and simulator; core processes get single elements through their view.
  *                   Without data there is nothing to hide: arbitrary bytes are mapped read-only
  *
- * A record travels like this: the core writes it behind `published`, moves `published` and
+ * A record travels like this: the core writes it after `published`, moves `published` and
  * `event`; the simulator executes it and moves `executed`. Counters wrap at 2^32; the ring is far
  * smaller. Each side sleeps on the other's counter (futex) after saying so in its own flag. */
 #ifndef TWIN_SHARE_H

@@ -8,7 +8,7 @@
 #define WATCH_SLOTS 262144u
 #define WATCH_BYTES (WATCH_SLOTS * 5u) /* of slots, then gaps */
 
-/* What a lacks to be b, where that is less than what stands there; twice it, and 1 more where b is a constant
+/* Keeps the smallest difference b - a seen at this place, times 2, plus 1 where b is a constant
  * of the text. */
 static inline void watch_gap(int32_t *least, double a, double b, int constant)
 {

@@ -1,4 +1,4 @@
-/* Where the code of a text goes: included once by each runtime, behind its watch_slot(slot, bits).
+/* Where the code of a text goes: included once by each runtime, after its watch_slot(slot, bits).
  *
  * The compiler calls for every edge of the control flow and every comparison of integers
  * (-fsanitize-coverage=edge,trace-pc,trace-cmp). Each place of the program has a slot; its bits say that it was

@@ -7,7 +7,7 @@
  *
  * A value is written once into the deepest scope whose axes it varies along. A reduction that varies along the
  * lanes is an array beside the vector loop, filled by vector loops of its own. A scope's text is added to the
- * one around it when it is closed, behind what was written there meanwhile. */
+ * one around it when it is closed, after what was written there meanwhile. */
 #ifndef GEN_CPU_CPU_INT_H
 #define GEN_CPU_CPU_INT_H
 

@@ -14,7 +14,7 @@ enum {
 
 /* ---- what a row keeps between passes ---- */
 
-/* Forms that call functions are worth a store and a load; sums and products are not. */
+/* A form that calls a function costs more than storing its value and loading it again; sums and products cost less. */
 static bool calls_function(const char *form)
 {
     for (const char *p = form; *p; p++)
@@ -156,7 +156,7 @@ static bool is_streamed(const CpuWriter *w, const NestStore *s)
            !(w->k->loops.shape == KERNEL_SCAN && w->k->loops.reverse && w->k->inside);
 }
 
-/* All stores of the kernel in one vector loop, and behind it what goes past the caches. */
+/* All stores of the kernel in one vector loop, and after it what goes past the caches. */
 static void write_results(CpuWriter *w)
 {
     const CpuKernel *k = w->k;

@@ -10,7 +10,7 @@ typedef struct CudaKernel {
     Kernel loops;
     uint32_t vector;      /* elements at once along the innermost axis */
     uint32_t tall;        /* MAP: of the second innermost axis that a thread takes; 1: one */
-    bool ragged;          /* MAP: of the last ones a thread takes fewer */
+    bool ragged;          /* MAP: the last thread takes fewer than `tall` */
     int64_t units;        /* MAP: threads that are wanted */
     uint32_t team;        /* threads of a block that share a row */
     uint32_t cluster;     /* blocks that share a row */

@@ -102,7 +102,7 @@ static int64_t row_bytes(const Nest *nest, const CudaKernel *k, const bool *reac
 
 static uint32_t round_up(int64_t n, uint32_t by) { return (uint32_t)((n + by - 1) / by * by); }
 
-/* The team of a row that lies in memory one element behind the other. */
+/* The team of a row that lies in memory one element after the other. */
 static void row_team(const Nest *nest, CudaKernel *k, const bool *reached)
 {
     int64_t n = k->loops.length / k->vector;

@@ -6,7 +6,7 @@
  *           window        the axes of a reduction that the thread takes alone
  *
  * A value is written once, into the deepest scope whose axes it varies along. A scope's text is added to
- * the one around it when it is closed, behind what was written there meanwhile. */
+ * the one around it when it is closed, after what was written there meanwhile. */
 #ifndef GEN_CUDA_WRITE_INT_H
 #define GEN_CUDA_WRITE_INT_H
 

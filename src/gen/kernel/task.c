@@ -166,7 +166,7 @@ static bool is_between(const Cutting *c, const NestTensor *t)
     return t->role == NEST_INPUT && c->root[t->value];
 }
 
-/* The first of the task's inputs and parameters behind `after` that some kernel reads. NULL: there is none. */
+/* The first of the task's inputs and parameters after `after` that some kernel reads. NULL: there is none. */
 static const NestTensor *next_input(const Cutting *c, uint32_t after, bool any, uint32_t *place)
 {
     const NestTensor *best = NULL;

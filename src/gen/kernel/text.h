@@ -1,7 +1,7 @@
 /* Text of kernels, in whatever language: scopes that values are written into, numbers, forms, files.
  *
  * A value is written once, into the deepest scope whose axes it varies along. A scope's text is added to the one
- * around it when it is closed, behind what was written there meanwhile. */
+ * around it when it is closed, after what was written there meanwhile. */
 #ifndef GEN_KERNEL_TEXT_H
 #define GEN_KERNEL_TEXT_H
 
@@ -14,7 +14,7 @@ enum { KERNEL_SCOPES = NEST_MAX_AXES + 8 }; /* nested scopes bind different axes
 typedef struct KernelLanguage {
     const char *nan, *infinity, *minus_infinity;
     const char *suffix;   /* of a number: "f" */
-    const char *type_end; /* behind the name of a dtype among arguments: "{}" */
+    const char *type_end; /* after the name of a dtype among arguments: "{}" */
     const char *close;    /* the line that closes a scope; NULL: indentation does */
 } KernelLanguage;
 

@@ -198,7 +198,7 @@ static void write_results(PallasWriter *w)
 
 /* ---- rows ---- */
 
-/* What is reduced or scanned, with nothing of it behind the end of the last block. */
+/* What is reduced or scanned, with nothing of it after the end of the last block. */
 static const char *masked_text(PallasWriter *w, NestId id)
 {
     const Nest *nest = w->text.nest;

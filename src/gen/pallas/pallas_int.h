@@ -22,7 +22,7 @@ typedef struct PallasKernel {
     int64_t block[NEST_MAX_AXES]; /* by axis: elements of a block, 1 where the grid walks them */
     uint32_t n_grid;              /* points that the grid walks, the outermost first */
     uint32_t grid[NEST_MAX_AXES];
-    uint32_t n_walked; /* axes of the row that the grid walks, behind the passes */
+    uint32_t n_walked; /* axes of the row that the grid walks, after the passes */
     uint32_t walked[NEST_MAX_AXES];
     uint32_t levels; /* of reductions of the row, one on the other */
     uint32_t

@@ -209,7 +209,7 @@ static bool is_loop(const PallasKernel *k, uint32_t axis)
     return !((k->loops.kept | k->loops.row) >> axis & 1);
 }
 
-/* Of a dimension that the grid walks, blocks have what their windows need: they overlap. inner: dimensions behind it. */
+/* Of a dimension that the grid walks, blocks have what their windows need: they overlap. inner: dimensions after it. */
 static void set_halo(const Nest *nest, const PallasKernel *k, PallasDim *d, uint32_t inner)
 {
     int64_t steps = d->phases ? d->phases : 1, most = d->at + d->pad_low;

@@ -343,7 +343,7 @@ static void put_keeps(const Boundary *b, size_t indent, bool launches, Buf *out)
     }
 }
 
-/* The host's lines; every way through it first copies what it will write over. */
+/* The host's lines; every branch first copies what it will write over. */
 static void put_body(const Boundary *b, Str body, Buf *out)
 {
     Str line;

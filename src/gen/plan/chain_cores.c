@@ -1,6 +1,6 @@
 /* Launches of one chain share a grid, so that a kernel that waits for all cores must be on all of them
- * (E096), however few its rows are worth alone. In: a stage's text and the ways through its host
- * function. Out: the ways, such launches and what is counted by their cores on chip.cores. */
+ * (E096), however few its rows are worth alone. In: a stage's text and the branches through its host
+ * function. Out: the branches, such launches and what is counted by their cores on chip.cores. */
 #include "gen/plan/chain_stage.h"
 
 #define ALL_CORES "chip.cores"
@@ -75,12 +75,12 @@ static void replace(Arena *arena, StageLines *lines, Str cores)
 void stage_on_all_cores(Arena *arena, Str craft, StageText *t)
 {
     Str kernel, cores;
-    for (uint32_t w = 0; w < t->ways.len; w++)
-        for (uint32_t i = 0; i < t->ways.at[w].lines.len; i++) {
-            if (!is_launch(t->ways.at[w].lines.at[i], &kernel, &cores) ||
+    for (uint32_t w = 0; w < t->branches.len; w++)
+        for (uint32_t i = 0; i < t->branches.at[w].lines.len; i++) {
+            if (!is_launch(t->branches.at[w].lines.at[i], &kernel, &cores) ||
                 str_is(cores, ALL_CORES) || !waits(arena, craft, kernel))
                 continue;
-            replace(arena, &t->ways.at[w].lines, cores);
+            replace(arena, &t->branches.at[w].lines, cores);
             replace(arena, &t->common, cores);
             i = UINT32_MAX; /* lines have moved */
         }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_WAYS = 8, ROUNDS = 16 };
+enum { MOST_BRANCHES = 8, ROUNDS = 16 };
 
 /* A tensor of the joined program. */
 typedef struct Storage {
@@ -147,41 +147,41 @@ static void drop_decided(StageText *t)
 {
     uint32_t kept = 0;
     bool seen = false, ended = false;
-    for (uint32_t i = 0; i < t->ways.len && !ended; i++) {
-        StageWay way = t->ways.at[i];
-        bool decided = way.cond.len && !cond_varies(t, way.cond);
-        seen = seen || way.taken;
+    for (uint32_t i = 0; i < t->branches.len && !ended; i++) {
+        StageBranch branch = t->branches.at[i];
+        bool decided = branch.cond.len && !cond_varies(t, branch.cond);
+        seen = seen || branch.taken;
         if (decided && !seen)
             continue; /* it is false */
-        ended = decided && way.taken;
+        ended = decided && branch.taken;
         if (ended)
-            way.cond = (Str){0};
-        t->ways.at[kept++] = way;
+            branch.cond = (Str){0};
+        t->branches.at[kept++] = branch;
     }
-    t->ways.len = kept;
+    t->branches.len = kept;
 }
 
 /* Every stage of sizes that vary parts the host function by its own conditions. */
 static bool too_many_ways(const Join *j)
 {
-    uint64_t ways = 1;
-    for (uint32_t i = 0; i < j->c->stages.len && ways <= MOST_WAYS; i++)
-        ways *= varies(&j->texts[i]) ? j->texts[i].ways.len : 1;
-    return ways > MOST_WAYS;
+    uint64_t branches = 1;
+    for (uint32_t i = 0; i < j->c->stages.len && branches <= MOST_BRANCHES; i++)
+        branches *= varies(&j->texts[i]) ? j->texts[i].branches.len : 1;
+    return branches > MOST_BRANCHES;
 }
 
-/* The way that is taken, and the last one, which takes all sizes. */
+/* Keeps the branch that the task's sizes take and the last one, which takes all sizes. */
 static void fewer_ways(StageText *t)
 {
     uint32_t taken = 0;
-    while (taken + 1 < t->ways.len && !t->ways.at[taken].taken)
+    while (taken + 1 < t->branches.len && !t->branches.at[taken].taken)
         taken++;
-    if (t->ways.len < 3 || !varies(t))
+    if (t->branches.len < 3 || !varies(t))
         return;
-    bool last = taken + 1 == t->ways.len;
-    t->ways.at[0] = t->ways.at[taken];
-    t->ways.at[1] = t->ways.at[t->ways.len - 1];
-    t->ways.len = last ? 1 : 2;
+    bool last = taken + 1 == t->branches.len;
+    t->branches.at[0] = t->branches.at[taken];
+    t->branches.at[1] = t->branches.at[t->branches.len - 1];
+    t->branches.len = last ? 1 : 2;
 }
 
 static void resettle(Join *j)
@@ -443,15 +443,15 @@ static Str functions_text(Join *j, uint32_t number, const Renames *names)
     return text;
 }
 
-/* Of sizes that do not vary only the way that is taken stays. */
+/* Where no size varies, only the branch that the sizes take is kept. */
 static void keep_taken(Join *j, uint32_t number)
 {
     StageText *t = &j->texts[number];
-    for (uint32_t i = 0; i < t->ways.len && !varies(t); i++)
-        if (t->ways.at[i].taken) {
-            t->ways.at[0] = t->ways.at[i];
-            t->ways.at[0].cond = (Str){0};
-            t->ways.len = 1;
+    for (uint32_t i = 0; i < t->branches.len && !varies(t); i++)
+        if (t->branches.at[i].taken) {
+            t->branches.at[0] = t->branches.at[i];
+            t->branches.at[0].cond = (Str){0};
+            t->branches.len = 1;
         }
 }
 
@@ -523,7 +523,7 @@ static void put_line(Join *j, uint32_t number, int depth, Str line)
     buf_free(&text);
 }
 
-/* Limits of sizes that are products, and what each stage works out before its ways part. */
+/* Limits of sizes that are products, and what each stage works out before its branches part. */
 static void put_common(Join *j)
 {
     for (uint32_t n = 0; n < j->c->stages.len; n++) {
@@ -540,28 +540,28 @@ static void put_common(Join *j)
     }
 }
 
-/* The ways of all stages, one inside the other; launches stand at the ends. */
-static void put_ways(Join *j, uint32_t number, int depth, uint32_t *chosen)
+/* The branches of all stages, one inside the other; launches stand at the ends. */
+static void put_branches(Join *j, uint32_t number, int depth, uint32_t *chosen)
 {
     if (number == j->c->stages.len) {
         for (uint32_t n = 0; n < number; n++) {
-            const StageWay *way = &j->texts[n].ways.at[chosen[n]];
-            for (uint32_t i = 0; i < way->lines.len; i++)
-                put_line(j, n, depth, way->lines.at[i]);
+            const StageBranch *branch = &j->texts[n].branches.at[chosen[n]];
+            for (uint32_t i = 0; i < branch->lines.len; i++)
+                put_line(j, n, depth, branch->lines.at[i]);
         }
         return;
     }
     const StageText *t = &j->texts[number];
-    for (uint32_t i = 0; i < t->ways.len; i++) {
+    for (uint32_t i = 0; i < t->branches.len; i++) {
         chosen[number] = i;
-        if (t->ways.len > 1) {
-            bool otherwise = !t->ways.at[i].cond.len;
+        if (t->branches.len > 1) {
+            bool otherwise = !t->branches.at[i].cond.len;
             buf_fill(&j->host, ' ', (size_t)depth * 4);
             buf_puts(&j->host, otherwise ? "else" : i ? "elif " : "if ");
-            text_rename(&j->names[number], t->ways.at[i].cond, &j->host);
+            text_rename(&j->names[number], t->branches.at[i].cond, &j->host);
             buf_puts(&j->host, ":\n");
         }
-        put_ways(j, number + 1, depth + (t->ways.len > 1), chosen);
+        put_branches(j, number + 1, depth + (t->branches.len > 1), chosen);
     }
 }
 
@@ -676,7 +676,7 @@ static Str put_program(Join *j)
     for (uint32_t i = 0; i < j->c->stages.len; i++)
         join_stage(j, i);
     put_common(j);
-    put_ways(j, 0, 1, chosen);
+    put_branches(j, 0, 1, chosen);
     put_reasons(j, &out);
     buf_puts(&out, "craft = 1\n\n");
     put_sizes(j, &out);

@@ -32,9 +32,9 @@ static bool is_launched(const StageText *t, uint32_t line)
 
 bool stage_uses(const StageText *t, Str kernel)
 {
-    for (uint32_t w = 0; w < t->ways.len; w++)
-        for (uint32_t i = 0; i < t->ways.at[w].lines.len; i++) {
-            Str line = str_trim(t->ways.at[w].lines.at[i]);
+    for (uint32_t w = 0; w < t->branches.len; w++)
+        for (uint32_t i = 0; i < t->branches.at[w].lines.len; i++) {
+            Str line = str_trim(t->branches.at[w].lines.at[i]);
             bool starts = line.len > kernel.len && line.at[kernel.len] == '[';
             if (starts && str_equal(str_slice(line, 0, kernel.len), kernel))
                 return true;
@@ -44,14 +44,14 @@ bool stage_uses(const StageText *t, Str kernel)
 
 /* ---- the text ---- */
 
-static void add_way(Arena *arena, StageText *t, Str branch)
+static void add_branch(Arena *arena, StageText *t, Str line)
 {
-    StageWay way = {0};
-    Str trimmed = str_trim(branch);
+    StageBranch branch = {0};
+    Str trimmed = str_trim(line);
     size_t from = str_starts(trimmed, "if ") ? 3 : str_starts(trimmed, "elif ") ? 5 : trimmed.len;
     if (from < trimmed.len)
-        way.cond = str_slice(trimmed, from, trimmed.len - 1);
-    vec_push(arena, &t->ways, way);
+        branch.cond = str_slice(trimmed, from, trimmed.len - 1);
+    vec_push(arena, &t->branches, branch);
 }
 
 /* Lines of the host function, from the one that has the number `at`. */
@@ -62,32 +62,33 @@ static bool read_host(Arena *arena, StageText *t, Str text, uint32_t at)
     bool taken = false;
     for (; str_next(&text, '\n', &line) && (!line.len || line.at[0] == ' '); at++) {
         size_t indent = text_indent(line);
-        bool branch = text_is_branch(str_trim(line));
+        bool begins_branch = text_is_branch(str_trim(line));
         if (!line.len)
             continue;
-        if (branch && indent == 4) {
-            add_way(arena, t, line);
-        } else if (branch || (indent == 4 && t->ways.len)) {
+        if (begins_branch && indent == 4) {
+            add_branch(arena, t, line);
+        } else if (begins_branch || (indent == 4 && t->branches.len)) {
             return false;
         } else if (indent == 4) {
             vec_push(arena, &plain, line);
             taken = taken || is_launched(t, at);
         } else {
-            StageWay *way = &t->ways.at[t->ways.len - 1];
-            vec_push(arena, &way->lines, line);
-            way->taken = way->taken || is_launched(t, at);
+            StageBranch *branch = &t->branches.at[t->branches.len - 1];
+            vec_push(arena, &branch->lines, line);
+            branch->taken = branch->taken || is_launched(t, at);
         }
     }
-    if (!t->ways.len)
-        add_way(arena, t, STR(""));
-    bool parts = t->ways.at[0].lines.len > 0, asserts = true;
-    t->ways.at[0].taken = t->ways.at[0].taken || taken;
+    if (!t->branches.len)
+        add_branch(arena, t, STR(""));
+    bool parts = t->branches.at[0].lines.len > 0, asserts = true;
+    t->branches.at[0].taken = t->branches.at[0].taken || taken;
     for (uint32_t i = 0; i < plain.len; i++) {
-        asserts = asserts && str_starts(str_trim(plain.at[i]), "assert "); /* hold on every way */
+        asserts = asserts &&
+                  str_starts(str_trim(plain.at[i]), "assert "); /* hold on every branch */
         if (parts || asserts)
             vec_push(arena, &t->common, plain.at[i]);
         else
-            vec_push(arena, &t->ways.at[0].lines, plain.at[i]);
+            vec_push(arena, &t->branches.at[0].lines, plain.at[i]);
     }
     return true;
 }

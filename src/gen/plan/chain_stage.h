@@ -1,4 +1,4 @@
-/* A planned stage, read back from its text: its sizes, and the ways through its host function. */
+/* A planned stage, read back from its text: its sizes, and the branches through its host function. */
 #ifndef GEN_PLAN_CHAIN_STAGE_H
 #define GEN_PLAN_CHAIN_STAGE_H
 
@@ -16,18 +16,18 @@ typedef struct StageDim {
 /* Lines of the host function under one condition. */
 typedef VEC(Str) StageLines;
 
-typedef struct StageWay {
+typedef struct StageBranch {
     Str cond; /* "n1 <= 384"; empty: in all other cases */
     StageLines lines;
     bool taken; /* at the task's sizes */
-} StageWay;
+} StageBranch;
 
 typedef struct StageText {
     IrProgram *p;
     IrHostRun run;
     VEC(StageDim) dims;
-    StageLines common; /* lines before the ways part */
-    VEC(StageWay) ways;
+    StageLines common; /* lines before the branches part */
+    VEC(StageBranch) branches;
     Str signature; /* the parameters of the host function */
 } StageText;
 

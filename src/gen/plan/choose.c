@@ -1,5 +1,5 @@
 /* Which planner's program is used. In: a graph. Out: the plan that the cycle model finds fastest; else
- * what the first planner said. */
+ * the diagnostics of the first planner. */
 #include "gen/plan/planners.h"
 
 #include "craft/craft.h"
@@ -301,7 +301,7 @@ static void prefer_chain(Arena *arena, const Graph *graph, const NpuChip *chip, 
         *plan = chain;
 }
 
-/* The graph with what is not planned said otherwise, its operands named as the task's. */
+/* The graph with operators that have no schedule rewritten, its operands named as the task's. */
 static bool plan_rewritten(Arena *arena, const Graph *graph, const NpuChip *chip,
                            int64_t tile_limit, Plan *plan, Diag *diag)
 {

@@ -43,7 +43,8 @@ typedef struct ClockBest {
 ClockBest clock_best(const Graph *graph);
 bool clock_wants(const ClockBest *best); /* another program is worth writing */
 void clock_offer(ClockBest *best, const Plan *plan, const NpuChip *chip);
-/* The fastest; where the checker refuses it, the first one. False: that, too, or there is none. */
+/* Gives the fastest program, or the first one where the checker refuses the fastest. False when
+ * both are refused or none was offered. */
 bool clock_take(const ClockBest *best, const NpuChip *chip, Plan *plan);
 
 /* What the checker or lowering refuses of it; NULL: nothing. */

@@ -6,7 +6,7 @@
 #include "ir/prove.h"
 #include "lower/lower.h"
 
-/* Only what is said of room counts here; the rest is found again by whoever uses the plan. */
+/* Only diagnostics about room count here; whoever uses the plan finds the others again. */
 static bool has_code(const DiagItem *item, const char *const *codes)
 {
     for (int i = 0; codes[i]; i++)

@@ -13,7 +13,7 @@ typedef struct Fit {
 } Fit;
 
 Fit fit_program(Str craft, const NpuChip *chip);
-/* What is said of the first thing that does not fit; NULL: all of it fits. */
+/* The message about the first thing that does not fit; NULL: everything fits. */
 const char *fit_reason(Arena *arena, Str craft, const NpuChip *chip);
 /* The same of a program whose parts were found to fit alone: without proving anything. */
 bool fit_lowered(Str craft, const NpuChip *chip);

@@ -50,7 +50,7 @@ static const char *before(MoveText *w, const Move *m, bool source)
     return out.len ? move_taken(w, &out) : "";
 }
 
-/* Where lanes are side by side, both are one dimension. */
+/* Merges the two dimensions of lanes where lanes are adjacent in memory. */
 static void join(Move *m, const Lanes *l)
 {
     int64_t both = l->lanes * l->length;

@@ -1,4 +1,4 @@
-/* The ways to plan a task: what choose.c tries, in its order. Each says false, with a diagnostic,
+/* The strategies that choose.c tries, in this order. Each says false, with a diagnostic,
  * when the task is not for it. */
 #ifndef GEN_PLAN_PLANNERS_H
 #define GEN_PLAN_PLANNERS_H

@@ -193,7 +193,7 @@ static PoolTile tile_of(const Pool *p, int64_t across)
     return t;
 }
 
-/* Widths that are taken whole, and the largest, which is also a piece of wider rows. */
+/* Row widths that fit one tile whole; wider rows are cut into pieces of the largest. */
 static uint32_t tiles_of(const Pool *p, PoolTile *tiles)
 {
     static const int64_t wide[CLASSES] = {192, 320, 576, 2304};

@@ -1,4 +1,4 @@
-/* Finishing a graph of primitives: which axes each varies along, what is said twice, who uses what;
+/* Finishing a graph of primitives: which axes each varies along, common subexpressions, who uses what;
  * then whether all of it can be computed in f32 tiles. In: all primitives of a task. Out: the same,
  * complete, or a diagnostic. */
 #include "gen/plan/prim_int.h"

@@ -1,4 +1,4 @@
-/* 0.5 x (1 + tanh u) said with one exponential: x / (1 + exp(-2 u)). In: the factors of a product.
+/* 0.5 x (1 + tanh u) written with one exponential: x / (1 + exp(-2 u)). In: the factors of a product.
  * Out: the quotient. It is the same function, takes half the instructions and does not cancel where
  * tanh u is near -1. */
 #include "gen/plan/prim_int.h"

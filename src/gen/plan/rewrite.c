@@ -227,7 +227,7 @@ static Graph *rewrite_once(const Rewrite *like, const Graph *graph, const ValueI
     return r.failed || !r.changed ? NULL : r.to;
 }
 
-/* What a rule says may itself be said otherwise. */
+/* What a rule writes may itself be rewritten. */
 static Graph *rewrite_rounds(const Rewrite *like, const Graph *graph, const ValueId **outer,
                              Diag *diag)
 {

@@ -29,11 +29,11 @@ typedef struct Rewrite {
     bool products;   /* products of two matrices and convolutions stay as they are */
 } Rewrite;
 
-/* The graph with what is not planned said otherwise; NULL: there is nothing to say otherwise.
+/* The graph with operators that have no schedule rewritten into ones that have; NULL: there is nothing to rewrite.
  * *outer: per value of it the value of `graph`, or VALUE_NONE. */
 Graph *rewrite_graph(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag);
 
-/* The same, with losses and distances that the planner takes whole said otherwise, too. */
+/* The same, with losses and distances that the planner takes whole rewritten, too. */
 Graph *rewrite_composites(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag);
 
 /* The same, but products of two matrices and convolutions stay. */

@@ -1,4 +1,4 @@
-/* Indexing, said by what is planned: elements of rows, rows by one index. */
+/* Indexing, rewritten into what is planned: elements of rows, rows by one index. */
 #include "gen/plan/rewrite.h"
 
 #include "gen/plan/script.h"

@@ -1,4 +1,4 @@
-/* Losses, distances and norms, said by arithmetic and reductions. */
+/* Losses, distances and norms, rewritten into arithmetic and reductions. */
 #include "gen/plan/rewrite.h"
 
 #include "gen/plan/script.h"

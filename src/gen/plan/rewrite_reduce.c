@@ -1,4 +1,4 @@
-/* Reductions, scans and orders, said by those that are planned: reductions of floats, integers
+/* Reductions, scans and sorts, rewritten into those that are planned: reductions of floats, integers
  * added up along the last dimension, scans along another than the last, rows in order. */
 #include "gen/plan/rewrite.h"
 

@@ -1,4 +1,4 @@
-/* Small matrices and windows, said as sums that need no matrix unit: points turned by a 3 x 3 matrix,
+/* Small matrices and windows, rewritten into sums that need no matrix unit: points turned by a 3 x 3 matrix,
  * colours mixed, depthwise and fixed filters.
  *
  *     a @ b        a[:, 0:1] * b[0:1, :] + a[:, 1:2] * b[1:2, :] + ...       few terms
@@ -375,7 +375,7 @@ static ValueId wide_product(Rewrite *r, ValueId a, ValueId b)
     return rw_make(r, OP_MATMUL, 0, 2, (ValueId[]){a, b}, 1, &wide);
 }
 
-/* softmax(q k^T * scale + mask) v, its products to be said by the next round. Weights are not rounded as v is. */
+/* softmax(q k^T * scale + mask) v, its products are rewritten in the next round. Weights are not rounded as v is. */
 static bool attention(Rewrite *r, const Node *node, ValueId *sum)
 {
     ValueId q = rw_in(r, node, 0), k = rw_in(r, node, 1), v = rw_in(r, node, 2);

@@ -1,4 +1,4 @@
-/* Windows that are reduced, said as sums of the shifted tensor: no window is ever laid out.
+/* Windows that are reduced, rewritten into sums of the shifted tensor: no window is ever stored.
  *
  *     (x.unfold(-1, 3, 1) * w).sum(-1)      x[..., 0:n] * w[0] + x[..., 1:n + 1] * w[1] + ...
  *

@@ -1,8 +1,8 @@
 /* Rows so long that all cores work on one at a time. Rows are taken in groups that L2 holds:
  *
  *     each row of the group    every core reduces its tiles of it, and puts the result in its slot
- *     all cores meet           each row's slots are combined by one core
- *     all cores meet           each row of the group is read again, from L2, with its results
+ *     all cores synchronise           each row's slots are combined by one core
+ *     all cores synchronise           each row of the group is read again, from L2, with its results
  *
  * so that GM is read once though the inputs are needed twice. In: a space whose last axis is reduced
  * and others are kept. Out: a part, where something is written that varies along rows. */

@@ -1,8 +1,8 @@
 /* Few long rows: the pieces of all rows are spread over the cores, pass by pass.
  *
  *     each piece is reduced by one core, its results stand in the piece's slot of a workspace
- *     all cores meet; each row's slots are combined by one core, in their order
- *     all cores meet; each piece is read again, with the results of its row
+ *     all cores synchronise; each row's slots are combined by one core, in their order
+ *     all cores synchronise; each piece is read again, with the results of its row
  *
  * In: a space whose last axis is reduced. Out: a part. */
 #include "gen/plan/strategy.h"

@@ -122,7 +122,7 @@ void shared_setup(Job *job, Part *part); /* the block of rows, from the host */
 void shared_open(Writer *w);             /* loops over everything, down to a tile of a row */
 
 /* Shared by the strategies that end in one result of all cores (full.c). */
-/* The reductions' scalars become the results over all cores; the cores meet once. */
+/* The reductions' scalars become the results over all cores; the cores synchronise once. */
 typedef VEC(PrimId) PrimIds;
 void full_combine(Job *job, Part *part, const PrimIds *ids);
 void full_store_scalars(Writer *w); /* outputs of one element, by core 0 */

@@ -1,4 +1,4 @@
-/* y = x - max(x) over the whole tensor: each core's maximum goes to the workspace, all cores meet, every core
+/* y = x - max(x) over the whole tensor: each core's maximum goes to the workspace, all cores synchronise, every core
  * reads all of them. */
 #include "kernel_operator.h"
 using namespace AscendC;

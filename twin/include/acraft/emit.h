@@ -342,7 +342,7 @@ ACRAFT_OWN inline uint64_t number_of_address(uint64_t address)
 
 ACRAFT_OWN inline uint64_t address_of_number(uint64_t number)
 {
-    uint64_t end = 0; /* just behind one memory, where another may start */
+    uint64_t end = 0; /* just after one memory, where another may start */
     for (uint32_t space = NPU_UB; space < NPU_SPACE_COUNT; space++) {
         uint64_t base = reinterpret_cast<uintptr_t>(acraft_core.memory[space]), bytes = acraft_core.memory_bytes[space];
         if (!base || number < base || number - base > bytes) continue;

@@ -294,7 +294,7 @@ inline uint32_t fetch_b(Stages &st, const MatmulJob &j, uint32_t n0, uint32_t k0
 /* Is the whole K of a row of blocks kept in L1? `step` elements of K in a copy. */
 inline bool is_kept(const Ring &ring, const MatmulJob &j, uint32_t step) { return (j.k + step - 1) / step <= ring.count; }
 
-/* An operand of one step in L1, and how it stands there; the copy behind it is already under way where there is a buffer for
+/* An operand of one step in L1, and how it stands there; the copy after it is already under way where there is a buffer for
  * it. What the user keeps in L1 stands below 240 KB. */
 template <typename A, typename How>
 inline LocalTensor<A> bring_a(Stages &st, const MatmulJob &j, uint32_t m0, uint32_t k0, uint32_t &slot, Window &w, const Site &s)
@@ -335,7 +335,7 @@ inline LocalTensor<B> bring_b(Stages &st, const MatmulJob &j, uint32_t n0, uint3
     return at<B>(TPosition::B1, st.b_at + slot * st.b_bytes, st.b_bytes);
 }
 
-/* A buffer goes back behind the last load from it, unless it is kept for the next block. */
+/* A buffer goes back after the last load from it, unless it is kept for the next block. */
 inline void let_go(Ring &ring, uint32_t slot, const MatmulJob &j, uint32_t k0, uint32_t step, const Site &s)
 {
     bool last = k0 + j.base_k >= j.k || (k0 + j.base_k) % step == 0;
@@ -465,7 +465,7 @@ template <typename A, typename B, typename C, typename Bias, typename How> inlin
     fit<A>(j);
     Stages st = open_stages<A, B, How>(j);
     uint32_t rows = (j.m + j.base_m - 1) / j.base_m, columns = (j.n + j.base_n - 1) / j.base_n;
-    bool waits = false; /* a block stands at (m0, n0), done when the one behind it is known */
+    bool waits = false; /* a block stands at (m0, n0), done when the one after it is known */
     uint32_t m0 = 0, n0 = 0;
     auto finish = [&] {
         uint32_t height = j.m - m0 < j.base_m ? j.m - m0 : j.base_m, pitch = How::c_nz && compact ? up(height, 16) : j.ldc;

@@ -34,7 +34,7 @@ inline GlobalTensor<uint64_t> mine()
 }
 /* Where the n-th job (from 1) lies in a mailbox. */
 inline uint32_t job_at(uint64_t n) { return FIRST_JOB + uint32_t((n - 1) % JOBS) * JOB_WORDS; }
-/* Scratch in GM behind the mailboxes, 320 KB a vector core: for operands and results that the kernel keeps in UB. */
+/* Scratch in GM after the mailboxes, 320 KB a vector core: for operands and results that the kernel keeps in UB. */
 enum { SCRATCH_A = 0, SCRATCH_B = 64 << 10, SCRATCH_BIAS = 128 << 10, SCRATCH_C = 136 << 10, SCRATCH_END = 320 << 10 };
 inline uint64_t scratch(uint32_t from, uint32_t to, uint64_t bytes, const acraft::Site &s)
 {

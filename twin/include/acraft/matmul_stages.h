@@ -139,7 +139,7 @@ struct Stages {
     Ring a1, b1, l0, c;
     uint32_t a_at = 0, b_at = 0, a_bytes = 0, b_bytes = 0; /* in L1: the first buffer, and the size of one */
     uint32_t l0_bytes = 65536, c_bytes = 131072;
-    bool goes_on = false; /* behind this block comes the one at (next_m, next_n) */
+    bool goes_on = false; /* after this block comes the one at (next_m, next_n) */
     uint32_t next_m = 0, next_n = 0;
 
     void close(const Site &s)

@@ -99,7 +99,7 @@ template <int countValue> inline int64_t GetBitCount(uint64_t value)
 template <int countValue> inline int64_t ScalarGetCountOfValue(uint64_t value) { return GetBitCount<countValue>(value); }
 inline int64_t CountLeadingZero(uint64_t value) { return value ? __builtin_clzll(value) : 64; }
 inline int64_t ScalarCountLeadingZero(uint64_t value) { return CountLeadingZero(value); }
-/* Bits equal to the sign bit right behind it; -1 when all are. */
+/* Bits equal to the sign bit right after it; -1 when all are. */
 inline int64_t CountBitsCntSameAsSignBit(int64_t value)
 {
     uint64_t x = uint64_t(value < 0 ? ~value : value);

@@ -261,7 +261,7 @@ public:
     bool open_ = false; /* made from a fixed address, outside TPipe */
     bool past_ = false;
 
-    /* 1 + bytes of an element behind the tensor's last whole block; 0: inside, or the size is not known. */
+    /* 1 + bytes of an element after the tensor's last whole block; 0: inside, or the size is not known. */
     uint32_t behind(uint32_t offset) const
     {
         uint64_t at = acraft::bytes_for<PrimType>(offset), end = (uint64_t(address_.dataLen) + 31) / 32 * 32;

@@ -538,7 +538,7 @@ static bool *due_stores(const Build *b, uint64_t walk, uint32_t level)
     return due;
 }
 
-/* Marks what they need; false: there are none. */
+/* Marks the values that the stores in `due` need. False: no store is due. */
 static bool mark_stores(Build *b, const bool *due, bool *now)
 {
     bool any = false;

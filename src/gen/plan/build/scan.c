@@ -76,7 +76,7 @@ void build_open_scan(Build *b, NestId id)
     build_line(b, "    %s = %s", b->carry[id], build_start(v->reduce));
 }
 
-/* What earlier tiles gave is part of every element; and this tile of what is handed on: its last row, or
+/* Combines every element with the result of earlier tiles, and hands on the result of this one: its last row, or
  * what all its lanes give. */
 static void carry_on(Build *b, NestId id, BuildKind kind, const char *x, const char *scanned)
 {

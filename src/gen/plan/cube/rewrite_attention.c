@@ -1,5 +1,5 @@
 /* nn.MultiheadAttention as the products it is made of. In: mha without a padding mask, of which only the
- * result is read. Out: projections, sdpa over heads, the output projection; sdpa is said by other rules.
+ * result is read. Out: projections, sdpa over heads, the output projection; other rules rewrite sdpa.
  *
  *     q w_q^T + b_q  ─▶ [N, heads, L, width] ─▶ sdpa ─▶ [N, L, E] ─▶ w_out, b_out
  */

@@ -517,7 +517,7 @@ static double band_cost(const Nest *nest, const NpuChip *chip, const Band *band,
     return (fmax(c.in, fmax(c.out, c.vector)) + 0.2 * (c.in + c.out + c.vector)) / cores;
 }
 
-/* Some load is the same for all rows, and rows are dealt out. */
+/* Whether cores share out the rows and some load is the same for all of them. */
 static bool shares_rows(const Nest *nest, const Band *band, const bool *wanted)
 {
     for (uint32_t i = 1; i < nest->values.len; i++)
@@ -610,8 +610,8 @@ uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band,
             const char *fails = schedule_fault(nest, &b, wanted).why;
             if (!fails) {
                 choose_tiles(nest, chip, &b, wanted, ROWS_AND_LANES);
-                if (!schedule_nests(nest,
-                                    &b)) /* reductions of whole lanes may stand inside others */
+                if (!schedule_nests(
+                        nest, &b)) /* a reduction over whole lanes may be nested in another one */
                     choose_tiles(nest, chip, &b, wanted, LANES_FIRST);
                 b.cost = band_cost(nest, chip, &b, wanted);
                 b.chunked = !b.split && shares_rows(nest, &b, wanted);

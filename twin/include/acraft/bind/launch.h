@@ -63,7 +63,7 @@ template <class F, class B, class... Rest> inline Start<F> start(const char *nam
     return {name, static_cast<uint32_t>(blocks)};
 }
 
-/* What the compiler calls a template argument: the text behind "X = " up to "]" or ";". */
+/* What the compiler calls a template argument: the text after "X = " up to "]" or ";". */
 inline void copy_spelling(const char *text, char *to, size_t most)
 {
     size_t n = 0, depth = 0;

@@ -13,7 +13,7 @@ namespace acraft {
 
 enum TplKind { TPL_DTYPE, TPL_TYPE, TPL_FORMAT, TPL_UINT, TPL_BOOL, TPL_KERNEL, TPL_KERNEL_OF_ROW, TPL_STRUCT, TPL_DETERMINISTIC };
 
-/* The numbers behind UI_LIST, UI_RANGE (count, then from and to each) or UI_MIX (ranges, then a list). */
+/* The numbers after UI_LIST, UI_RANGE (count, then from and to each) or UI_MIX (ranges, then a list). */
 inline std::vector<uint64_t> tpl_numbers(const std::vector<uint64_t> &given)
 {
     std::vector<uint64_t> all;

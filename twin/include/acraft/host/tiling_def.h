@@ -8,7 +8,7 @@
 #define ACRAFT_HOST_TILING_DEF_H
 
 #include "acraft/host/ge.h"
-#include "host/securec.h" /* which operator code takes for granted behind it */
+#include "host/securec.h" /* which operator code takes for granted after it */
 
 namespace optiling {
 

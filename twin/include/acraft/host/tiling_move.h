@@ -225,7 +225,7 @@ inline uint32_t pattern(uint32_t bits, uint32_t step, int32_t times)
     for (int32_t i = 0; i < times; i++) mask |= bits << (step * uint32_t(i));
     return mask;
 }
-/* How many of the first k lie in `most` places behind the first `from`. */
+/* How many of the first k lie in `most` places after the first `from`. */
 inline int32_t within(int32_t k, int32_t from, int32_t most) { return k - from < most ? k - from : most; }
 inline void masks(int32_t k, uint32_t typeSize, const Out &t)
 {

@@ -82,7 +82,7 @@ template <typename Tiling> inline void split(const Rows &r, uint32_t row, uint32
 using SoftMaxOut = TilingOut<tiling::SoftMaxTiling>;
 using LogSoftMaxOut = TilingOut<tiling::LogSoftMaxTiling>;
 
-/* A name's three functions: MORE are its parameters behind the type's size, ROW the floats per row. */
+/* A name's three functions: MORE are its parameters after the type's size, ROW the floats per row. */
 #define ACRAFT_SOFTMAX_TMP(NAME, ROW, ...)                                                         \
     inline uint32_t Get##NAME##MaxTmpSize(const ge::Shape &s, const uint32_t typeSize, __VA_ARGS__) \
     {                                                                                              \
