@@ -329,7 +329,7 @@ static void print_fixed(Printer *pr, const EmitTiling *fixed)
             print_path(pr, &pr->p->paths.at[i]);
 }
 
-/* An operand that is both comes in twice; the second has the suffix that the build expects
+/* An operand that is input and output is passed twice; the second has the suffix that the build expects
  * (asc-devkit docs, Kernel侧算子实现.md). */
 static void print_entry(Printer *pr)
 {

@@ -65,7 +65,7 @@ typedef struct Judging {
     bool
         full_seen; /* what it does at full size was seen with values, there or in a case that does the same */
     struct TwinKept *kept; /* by the launches of these cases */
-    Strew strew;           /* what the case `again` had, so that full size has it, too */
+    Strew strew;           /* unusual values of the case `again`; full size gets the same */
     bool telling;          /* some case tells a right answer from a trivial one */
     Buf log;
 } Judging;

@@ -29,10 +29,11 @@ typedef struct Draw {
     VEC(Sizes) sizes; /* by value */
     VEC(RowsKnob) knobs;
     Sizes inputs[DRAW_INPUTS];
-    const char *below[DRAW_INPUTS]; /* of inputs of integers: as the file writes their bound */
-    VEC(ValueId) older;             /* values that may be used again */
-    VEC(ValueId) results;           /* further ones */
-    ValueId at;                     /* the newest value */
+    const char
+        *below[DRAW_INPUTS]; /* of integer inputs: the text of their upper bound in the file */
+    VEC(ValueId) older;      /* values that may be used again */
+    VEC(ValueId) results;    /* further ones */
+    ValueId at;              /* the newest value */
     bool failed;
     bool ended; /* no further step: a place, or one value */
 } Draw;

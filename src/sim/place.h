@@ -13,8 +13,8 @@
 /* The system's part at the head of every workspace; the vendor's GetLibApiWorkSpaceSize. */
 #define SIM_SYSTEM_WORKSPACE (16ull << 20)
 
-/* Without values a region shows the same few arbitrary bytes over and over: a power of two of
- * them between these bounds, so many that 128 pieces cover all regions. */
+/* In a run without values, a region is a short pattern of arbitrary bytes, mapped again and again. The
+ * pattern's length is a power of two between these bounds, such that 128 copies cover all regions. */
 #define SIM_PATTERN_LEAST (1ull << 20)
 #define SIM_PATTERN_MOST (1ull << 25)
 #define SIM_PATTERN_PIECES 128ull

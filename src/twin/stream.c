@@ -32,7 +32,7 @@ _Static_assert(offsetof(Record, mask) == MASK_WORD * 8 &&
 
 enum { OPERAND_WORD = 2, OPERANDS = 4 };
 
-/* *kind: the same wherever in GM the operands are, but for their place in a line. */
+/* *kind: a hash that depends on an address in GM only by its offset inside a cache line. */
 static uint64_t hash_record(const Record *r, uint64_t *kind)
 {
     uint64_t word[WORDS], h = 0;

@@ -164,7 +164,8 @@ static void put_choice(const EachPlan *p, Buf *out)
     buf_puts(out, "])\n");
 }
 
-/* All cores have as many tiles of rows; false: these are not one loop over rows alone. */
+/* Writes host lines that give every core the same number of row tiles. False where the kernel is not a
+ * single loop over rows. */
 static bool put_even(const EachPlan *p, Buf *out)
 {
     if (!p->row)
