@@ -332,7 +332,7 @@ tidy:
 
 html:
 	@mkdir -p $(BUILD)/html/docs
-	cp docs/*.png docs/*.svg $(BUILD)/html/docs
+	cp -r docs/*.png docs/*.svg docs/craft.grammar docs/schema $(BUILD)/html/docs
 	for f in README CONTRIBUTING SECURITY NOTICE CHANGELOG $(patsubst %.md,%,$(wildcard docs/*.md)); do \
 	    sed 's/\.md)/.html)/g; s/\.md#/.html#/g' $$f.md | pandoc -f gfm -t html -s --metadata title="acraft: $$f" \
 	        -o $(BUILD)/html/$$f.html || exit 1; done
