@@ -213,6 +213,7 @@ soak:
 	$(MAKE) B=release SOAK_RUNS=1040 T_FILTER=hostile_kernels_leave T_SECONDS=3000 test-twin
 	$(MAKE) B=release DOCS=--all docs-check
 	$(MAKE) B=release trainers
+	tests/install
 	$(MAKE) tidy
 	$(MAKE) aarch64
 	$(foreach f,$(FUZZERS),$(MAKE) fuzz-$f &&) true
@@ -288,7 +289,12 @@ RELEASE := $(BUILD)/release-gcc/acraft
 .PHONY: install uninstall deb dist wheel release
 release:
 	$(MAKE) B=release CC=gcc
+# Directories that were not there before are noted, so that uninstall takes only those away.
+INTO := bin share share/acraft share/man share/man/man1 share/bash-completion share/bash-completion/completions \
+        share/zsh share/zsh/site-functions
 install: release
+	@missing=$$(for d in . $(INTO); do test -d "$(DESTDIR)$(PREFIX)/$$d" || echo "$$d"; done); mkdir -p $(SHARE)/acraft; \
+	echo "$$missing" >> $(SHARE)/acraft/.directories
 	install -D -m 755 -s $(RELEASE) $(DESTDIR)$(PREFIX)/bin/acraft
 	mkdir -p $(SHARE)/acraft $(MAN)
 	tar -cf - $(SHARED) LICENSE NOTICE.md | tar -xf - --no-same-owner -C $(SHARE)/acraft
@@ -298,9 +304,10 @@ install: release
 	install -D -m 644 tools/completion/acraft.bash $(SHARE)/bash-completion/completions/acraft
 	install -D -m 644 tools/completion/_acraft $(SHARE)/zsh/site-functions/_acraft
 uninstall:
-	rm -rf $(SHARE)/acraft
-	rm -f $(DESTDIR)$(PREFIX)/bin/acraft $(MAN)/acraft.1 $(MAN)/acraft-*.1
-	rm -f $(SHARE)/bash-completion/completions/acraft $(SHARE)/zsh/site-functions/_acraft
+	@made=$$(LC_ALL=C sort -ru $(SHARE)/acraft/.directories 2>/dev/null); rm -rf $(SHARE)/acraft; \
+	rm -f $(DESTDIR)$(PREFIX)/bin/acraft $(MAN)/acraft.1 $(MAN)/acraft-*.1; \
+	rm -f $(SHARE)/bash-completion/completions/acraft $(SHARE)/zsh/site-functions/_acraft; \
+	for d in $$made; do rmdir --ignore-fail-on-non-empty "$(DESTDIR)$(PREFIX)/$${d#.}" 2>/dev/null || true; done
 
 # A Debian package that brings the compiler and the libraries it needs, and the tracked files as one
 # archive with its checksum.
