@@ -5,7 +5,7 @@
  *
  *     bench-unseen [--dir bench/unseen2] [--size 1|16|256] [NAME...]
  *
- * bench/unseen2 holds twenty more and bench/unseen3 fifteen (16 MB only), written later: each before the planner
+ * bench/unseen2 holds twenty more, bench/unseen3 and bench/unseen4 fifteen each (16 MB only): each before the planner
  * was tried on it, both looked at since.
  *
  * Timed without values; operators whose instructions depend on values are named and not counted. */
