@@ -295,3 +295,30 @@ T_TEST(rewrite_marks_sizes_that_its_numbers_follow)
     CHECK_EQ_INT(held[other->inputs.at[1]], 0);
     arena_drop(&arena);
 }
+
+T_TEST(rewrite_leaves_alone_what_complex_numbers_cannot_do)
+{
+    static const char *const nodes[] = {
+        "sort(%1) {dim=1} : c64[8,64], i64[8,64] @1\n  return %2\n}\n",
+        "scan.prod(%1) {dim=1} : c64[8,64] @1\n  return %2\n}\n",
+    };
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        Arena arena = {0};
+        Str text = str_from(str_format(
+            &arena,
+            "graph \"t\" {\n"
+            "  %%0 = input \"x\" f32[8,64] source 0\n"
+            "  %%1 = binary.complex(%%0, %%0) : c64[8,64] @1\n"
+            "  %s = %s"
+            "source {\n"
+            "  %%0 = random.normal() {shape=[8,64], dtype=f32, a=0, b=1, stream=0} : f32[8,64] @1\n"
+            "  return %%0\n}\n",
+            i ? "%2" : "%2, %3", nodes[i]));
+        Diag diag = diag_make(&arena, "t", text);
+        Graph *g = graph_parse(&arena, text, &diag);
+        const ValueId *outer = NULL;
+        REQUIRE(g != NULL);
+        CHECK(rewrite_graph(&arena, g, &outer, &diag) == NULL);
+        arena_drop(&arena);
+    }
+}

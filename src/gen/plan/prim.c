@@ -323,7 +323,10 @@ static bool make_binary(PrimGraph *g, const Node *node, PrimValue *out)
     double alpha = node_float(node, AT_ALPHA, 1);
     PrimValue a, b;
     if (!form && !mask)
-        return prim_refuse(g, node, "it has no Craft form");
+        return prim_refuse(g, node,
+                           node->kind == BINARY_complex
+                               ? "complex numbers are planned only in sums, products and moves"
+                               : "it has no Craft form");
     if (!prim_value(g, node->in[0], &a) || !prim_value(g, node->in[1], &b))
         return false;
     if (node->kind == BINARY_pow)

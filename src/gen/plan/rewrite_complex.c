@@ -166,13 +166,8 @@ static bool is_linear(const Node *node)
     }
 }
 
-bool rewrite_complex(Rewrite *r, const Node *node, ValueId *out)
+static bool by_operator(Rewrite *r, const Node *node, ValueId *out)
 {
-    bool any = is_complex(r, node->out);
-    for (uint32_t i = 0; i < node->n_in; i++)
-        any = any || is_complex(r, node->in[i]);
-    if (!any)
-        return false;
     const Value *x = node->n_in && node->in[0] != VALUE_NONE ? graph_value(r->from, node->in[0])
                                                              : NULL;
     switch (node->op) {
@@ -200,4 +195,20 @@ bool rewrite_complex(Rewrite *r, const Node *node, ValueId *out)
     }
     default: return is_linear(node) && by_parts(r, node, out);
     }
+}
+
+/* An operand that exists only as its two parts can neither be copied nor seen by another rule. */
+bool rewrite_complex(Rewrite *r, const Node *node, ValueId *out)
+{
+    bool any = is_complex(r, node->out), apart = false;
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        any = any || is_complex(r, node->in[i]);
+        apart = apart || (node->in[i] != VALUE_NONE && r->map[node->in[i]] == VALUE_NONE);
+    }
+    if (!any)
+        return false;
+    if (by_operator(r, node, out))
+        return true;
+    r->failed = r->failed || apart;
+    return false;
 }
