@@ -1,6 +1,9 @@
 /* The option reader and the dispatch of subcommands. */
 #include "cmd/cmd.h"
 #include "cmd/progress.h"
+#include "craft/craft.h"
+#include "ir/prove.h"
+#include "ir/run.h"
 #include "sim/sim.h"
 #include "tests/t.h"
 #include <string.h>
@@ -143,30 +146,43 @@ T_TEST(codes_stand_once)
         CHECK(strcmp(codes[i - 1], codes[i]) < 0);
 }
 
-/* Every code of the simulator that a kernel can cause has a wrong and a right example, and no example is for a
- * code that is not there. */
-T_TEST(codes_have_examples)
-{
-    static const char *const with[] = {
+static const char *const with_example[] = {
 #define EXAMPLE(code_, bad_, good_) code_,
 #include "cmd/example.def"
 #undef EXAMPLE
+};
+enum { WITH_EXAMPLE = sizeof with_example / sizeof *with_example };
+
+static int count_examples(const char *code)
+{
+    int found = 0;
+    for (int i = 0; i < WITH_EXAMPLE; i++)
+        found += !strcmp(with_example[i], code);
+    return found;
+}
+
+/* Every code has a wrong and a right example, in its own table or in example.def. */
+T_TEST(codes_have_examples)
+{
+    static const char *const others[] = {
+#define CODE(code_, brief_, repair_) code_,
+#include "cmd/code.def"
+#undef CODE
     };
-    /* bugs of ours, what we lack, the kernel's own stops, and rows that say the call's own range */
-    static const char *const without[] = {"S001", "S002", "S031", "S039", "S040", "S041",
-                                          "S043", "S057", "S061", "S063", "S064", "S065"};
-    enum { WITH = sizeof with / sizeof *with, WITHOUT = sizeof without / sizeof *without };
-    for (int i = 1; i < WITH; i++)
-        CHECK(strcmp(with[i - 1], with[i]) < 0);
+    for (int i = 1; i < WITH_EXAMPLE; i++)
+        CHECK(strcmp(with_example[i - 1], with_example[i]) < 0);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        CHECK_MSG(count_examples(others[i]) == 1, "%s", others[i]);
     for (int f = 0; f < SIM_FAULT_COUNT; f++) {
         const char *code = sim_fault_row((enum SimFaultCode)f)->code;
-        int found = 0;
-        for (int i = 0; i < WITH; i++)
-            found += !strcmp(with[i], code);
-        for (int i = 0; i < WITHOUT; i++)
-            found += !strcmp(without[i], code);
-        CHECK_MSG(found == 1, "%s", code);
+        CHECK_MSG(count_examples(code) == 1, "%s", code);
     }
+    for (const CraftCode *row = craft_codes; row->code; row++)
+        CHECK_MSG((count_examples(row->code) == 1) == !*row->bad, "%s", row->code);
+    for (int i = 0; i < IR_PROOF_COUNT; i++)
+        CHECK_MSG(*ir_proof_rows[i].bad && *ir_proof_rows[i].good, "%s", ir_proof_rows[i].watch);
+    for (int i = IR_PROOF_COUNT; i < IR_FAULT_COUNT; i++)
+        CHECK_MSG(count_examples(ir_fault_rows[i].code) == 1, "%s", ir_fault_rows[i].code);
 }
 
 T_TEST(colours_are_as_asked)
