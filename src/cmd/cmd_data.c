@@ -11,7 +11,7 @@ typedef struct DataArgs {
     int64_t rows, jobs, text_share, vocab;
     const char *families;
     int64_t operators, share, again;
-    bool no_suites, brief;
+    bool no_suites, brief, twins;
     ScoreArgs score;
 } DataArgs;
 
@@ -73,6 +73,7 @@ static bool read_spec(CmdArgs *args, const DataArgs *a, RowsSpec *spec)
                        .rows = (uint64_t)a->rows,
                        .text_share = (uint32_t)a->text_share,
                        .brief = a->brief,
+                       .twins = a->twins,
                        .jobs = (uint32_t)a->jobs,
                        .vocab = (uint32_t)a->vocab,
                        .tokenizer = a->tokenizer,
@@ -158,10 +159,10 @@ static int run_check(CmdArgs *args, const DataArgs *a, Diag *diag)
         spec.tasks = path_join(&args->arena, home, "tasks");
     if (!rows_check(&args->arena, &spec, &c, diag))
         return cmd_say(diag, CMD_USAGE);
-    printf("%llu rows, %llu of them twice; rows.jsonl %016llx\n"
-           "%llu rows of more than 2,048 tokens, the longest has %llu\n",
-           (unsigned long long)c.rows, (unsigned long long)c.twice, (unsigned long long)c.hash,
-           (unsigned long long)c.over, (unsigned long long)c.longest);
+    printf("%llu rows, %llu twins and whole operators, %llu of them twice; rows.jsonl %016llx\n"
+           "%llu rows of more than 2,048 tokens (long.jsonl: 8,192), the longest has %llu\n",
+           (unsigned long long)c.rows, (unsigned long long)c.others, (unsigned long long)c.twice,
+           (unsigned long long)c.hash, (unsigned long long)c.over, (unsigned long long)c.longest);
     print_least("repair", c.repairs, "diagnostics", &c.diagnostics);
     print_least("mend", c.mends, "findings", &c.findings);
     if (spec.tasks)
@@ -246,6 +247,9 @@ int cmd_data(int argc, char **argv)
         {"vocab", CMD_I64, &a.vocab, "N", "size of the tokenizer that is trained (2048)"},
         {"brief", CMD_FLAG, &a.brief, NULL,
          "answers of schedule and program alone, with round tiles; questions show the graph"},
+        {"twins", CMD_FLAG, &a.twins, NULL,
+         "write and repair rows a second time in AscendC: kernels for one shape in twins.jsonl, "
+         "whole operators in long.jsonl"},
         {"no-suites", CMD_FLAG, &a.no_suites, NULL, "do not keep away from the suites' tasks"},
         {"j", CMD_I64, &a.jobs, "N", "processes (one for each processor); the rows are the same"},
         {"", CMD_HEAD, NULL, NULL, "check"},

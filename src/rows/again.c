@@ -222,7 +222,8 @@ bool rows_again(Arena *arena, const RowsAgainSpec *spec, RowsAgain *again, Diag 
 {
     Again a = {.arena = arena, .spec = spec};
     *again = (RowsAgain){0};
-    if (!read_lines(&a, "rows.jsonl", true, diag) || !read_lines(&a, "long.jsonl", false, diag))
+    if (!read_lines(&a, "rows.jsonl", true, diag) || !read_lines(&a, "long.jsonl", false, diag) ||
+        !read_lines(&a, "twins.jsonl", false, diag))
         return false;
     draw_lines(&a);
     PoolSpec pool_spec = {.jobs = spec->jobs,

@@ -86,6 +86,15 @@ static void put_least(const RowsCounts *counts, bool twin, Buf *out)
                    (unsigned long long)least.rows);
 }
 
+static void put_twins(const RowsCounts *counts, Buf *out)
+{
+    buf_puts(out, "\n## Twins in AscendC\n\n| kind | rows |\n|---|---|\n");
+    for (int i = 0; i < ROWS_KINDS; i++)
+        if (counts->twins[i])
+            buf_printf(out, "| %s | %llu |\n", rows_kind_name((RowsKind)i),
+                       (unsigned long long)counts->twins[i]);
+}
+
 void counts_card(const RowsCounts *counts, const RowsSpec *spec, const RowsSuites *suites, Buf *out)
 {
     static const char *const titles[COUNT_TABLES] = {
@@ -111,6 +120,8 @@ void counts_card(const RowsCounts *counts, const RowsSpec *spec, const RowsSuite
             suites->files, suites->unread);
     for (int i = 0; i < COUNT_TABLES; i++)
         put_counts(counts, i, titles[i], out);
+    if (spec->twins)
+        put_twins(counts, out);
     put_least(counts, false, out);
     put_least(counts, true, out);
     put_dropped(counts, out);

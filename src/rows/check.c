@@ -28,13 +28,14 @@ static const char *text_of(const json_t *row, size_t message)
     return text ? text : "";
 }
 
-static void count_tokens(Checking *c, Str text)
+static void count_tokens(Checking *c, Str text, size_t most)
 {
     Arena scratch = {0};
     TokenList ids = {0};
     bpe_encode(c->bpe, &scratch, text, false, &ids);
-    c->check->over += ids.len + 1 > ROWS_TOKENS;
-    c->check->longest = ids.len + 1 > c->check->longest ? ids.len + 1 : c->check->longest;
+    c->check->over += ids.len + 1 > most;
+    if (most == ROWS_TOKENS && ids.len + 1 > c->check->longest)
+        c->check->longest = ids.len + 1;
     arena_drop(&scratch);
 }
 
@@ -108,33 +109,69 @@ static void count_error(Checking *c, const json_t *row)
         c->wants[want]++;
 }
 
-static void check_row(Checking *c, const json_t *row)
+/* Whether a row of that text is there already, and has at most so many tokens. */
+static void check_text(Checking *c, const json_t *row, size_t most)
 {
-    const char *kind = json_string_value(json_object_get(row, "kind"));
     Buf text = {0};
     uint32_t found;
     buf_puts(&text, text_of(row, 0));
     buf_puts(&text, text_of(row, 1));
     char *hash = str_format(c->arena, "%016llx", (unsigned long long)hash64(text.at, text.len));
-    c->check->rows++;
     c->check->twice += map_get(&c->seen, str_from(hash), &found);
     map_put(c->arena, &c->seen, str_from(hash), 1);
-    count_tokens(c, buf_view(&text));
+    count_tokens(c, buf_view(&text), most);
+    buf_free(&text);
+}
+
+static void check_row(Checking *c, const json_t *row)
+{
+    const char *kind = json_string_value(json_object_get(row, "kind"));
+    c->check->rows++;
+    check_text(c, row, ROWS_TOKENS);
     count_error(c, row);
     if (c->suites && kind && strcmp(kind, rows_kind_name(ROWS_EXPLAIN)))
         compare_task(c, json_string_value(json_object_get(row, "id")));
-    buf_free(&text);
+}
+
+/* A row of twins.jsonl or long.jsonl. */
+static void check_other(Checking *c, const json_t *row, size_t most)
+{
+    c->check->others++;
+    check_text(c, row, most);
+}
+
+/* most 0: rows.jsonl, whose rows name the tasks. */
+static bool check_lines(Checking *c, const char *dir, const char *name, size_t most, Diag *diag)
+{
+    const char *path = path_join(c->arena, dir, name);
+    Str text, line;
+    if (most && !file_exists(path))
+        return true;
+    if (!file_read(c->arena, path, 0, &text, diag))
+        return false;
+    if (!most)
+        c->check->hash = hash64(text.at, text.len);
+    while (str_next(&text, '\n', &line)) {
+        json_t *row = line.len ? json_loadb(line.at, line.len, 0, NULL) : NULL;
+        if (line.len && !row) {
+            diag_error(diag, "R001", (Span){0}, "%s is damaged", path);
+            return false;
+        }
+        if (row && most)
+            check_other(c, row, most);
+        else if (row)
+            check_row(c, row);
+        json_decref(row);
+    }
+    return true;
 }
 
 bool rows_check(Arena *arena, const RowsCheckSpec *spec, RowsCheck *check, Diag *diag)
 {
     RowsSuites suites = {0};
-    Str text, line;
     const char *tokenizer = spec->tokenizer ? spec->tokenizer
                                             : path_join(arena, spec->dir, "tokenizer.json");
     *check = (RowsCheck){0};
-    if (!file_read(arena, path_join(arena, spec->dir, "rows.jsonl"), 0, &text, diag))
-        return false;
     Bpe *bpe = bpe_open(tokenizer, diag);
     if (!bpe)
         return false;
@@ -142,17 +179,9 @@ bool rows_check(Arena *arena, const RowsCheckSpec *spec, RowsCheck *check, Diag 
         rows_suites_add(&suites, spec->tasks);
     Checking c = {
         .arena = arena, .suites = spec->tasks ? &suites : NULL, .bpe = bpe, .check = check};
-    check->hash = hash64(text.at, text.len);
-    bool ok = true;
-    while (ok && str_next(&text, '\n', &line)) {
-        json_t *row = line.len ? json_loadb(line.at, line.len, 0, NULL) : NULL;
-        ok = row || !line.len;
-        if (row)
-            check_row(&c, row);
-        json_decref(row);
-    }
-    if (!ok)
-        diag_error(diag, "R001", (Span){0}, "%s: rows.jsonl is damaged", spec->dir);
+    bool ok = check_lines(&c, spec->dir, "rows.jsonl", 0, diag) &&
+              check_lines(&c, spec->dir, "twins.jsonl", ROWS_TOKENS, diag) &&
+              check_lines(&c, spec->dir, "long.jsonl", ROWS_LONG_TOKENS, diag);
     check->diagnostics = rows_want_least(c.wants, false);
     check->findings = rows_want_least(c.wants, true);
     check->of_operators = OP_COUNT;

@@ -1,5 +1,5 @@
 /* The rows of one task. In: its number. Out: rows to write, to repair, to optimise, to choose. */
-#include "rows/rows_int.h"
+#include "rows/kinds_int.h"
 
 #include "base/hash.h"
 #include "eval/candidate.h"
@@ -9,14 +9,8 @@
 #include <string.h>
 
 enum {
-    POINTS = 5,               /* schedules that are timed for a task */
-    REPAIRS = 2,              /* rows of a task */
-    REPAIR_TRIES = 48,        /* errors that are tried for one */
-    MEND_TRIES = 5,           /* errors that are tried for a row to mend */
-    MOST_BYTES = 5000,        /* of a row: under 2,000 tokens */
-    MOST_KERNEL_BYTES = 9500, /* AscendC has longer tokens */
-    MOST_LONG_BYTES = 36000,  /* of a row with whole operators */
-    MOST_MESSAGE = 700,       /* of a message in a question */
+    REPAIR_TRIES = 48, /* errors that are tried for a row */
+    MOST_BYTES = 5000, /* of a row: under 2,000 tokens */
 };
 
 const char *rows_kind_name(RowsKind kind)
@@ -51,28 +45,14 @@ uint32_t rows_kind_yield(RowsKind kind)
 
 bool rows_kind_is_long(RowsKind kind) { return kind == ROWS_FULL || kind == ROWS_MEND_FULL; }
 
-/* One task on its way to rows. */
-typedef struct Work {
-    const RowsMaker *maker;
-    Arena *arena;
-    Dice dice;
-    RowsTask task;
-    RowsCases cases;
-    RowsProgram at[POINTS]; /* the fastest first */
-    uint32_t points;
-    uint64_t graph;
-    uint32_t number; /* of the next row */
-    RowsMade *made;
-} Work;
-
-static Str take_text(Work *w, Buf *out)
+Str work_text(Work *w, Buf *out)
 {
     Str text = str_from(buf_take(out, w->arena));
     buf_free(out);
     return text;
 }
 
-static bool drop(Work *w, RowsDrop why)
+bool work_drop(Work *w, RowsDrop why)
 {
     w->made->dropped[why]++;
     return false;
@@ -89,7 +69,7 @@ static uint64_t schedule_hash(const RowsProgram *p)
     return hash;
 }
 
-static Row new_row(Work *w, RowsKind kind, const RowsProgram *program)
+Row work_row(Work *w, RowsKind kind, const RowsProgram *program)
 {
     const Graph *g = w->task.read->graph;
     return (Row){
@@ -107,11 +87,14 @@ static Row new_row(Work *w, RowsKind kind, const RowsProgram *program)
         .verdict = "interpreter"};
 }
 
+static bool is_short(Work *w, const Row *row)
+{
+    return row->prompt.len + row->answer.len <= MOST_BYTES || work_drop(w, DROP_LONG);
+}
+
 static void add_row(Work *w, Row row)
 {
-    if (row.prompt.len + row.answer.len > MOST_BYTES)
-        w->made->dropped[DROP_LONG]++;
-    else
+    if (is_short(w, &row))
         vec_push(w->arena, &w->made->rows, row);
 }
 
@@ -142,7 +125,7 @@ static bool confirm(Work *w, Str craft, bool right, Row *row)
     return true;
 }
 
-static bool is_confirmed(Work *w) { return dice_chance(&w->dice, w->maker->text_share); }
+bool work_is_confirmed(Work *w) { return dice_chance(&w->dice, w->maker->text_share); }
 
 /* ---- prompts and answers ---- */
 
@@ -155,7 +138,7 @@ static Str task_prompt(Work *w, const char *ask)
     buf_printf(&out, "%s\n\n", ask);
     bool file = dice_chance(&w->dice, 50);
     rows_put_task(&w->task, file && !w->maker->brief ? SHOW_FILE : graph_shown(w), &out);
-    return take_text(w, &out);
+    return work_text(w, &out);
 }
 
 static void put_reasons(Work *w, const RowsProgram *p, Buf *out)
@@ -174,7 +157,7 @@ static Str write_answer(Work *w, const RowsProgram *p, Str craft)
     if (p->nest || w->maker->brief)
         buf_char(&out, '\n');
     prompt_rows_program(craft, &out);
-    return take_text(w, &out);
+    return work_text(w, &out);
 }
 
 static const char *ask_to_write(Work *w)
@@ -191,12 +174,15 @@ static const char *ask_to_write(Work *w)
 static void make_write(Work *w)
 {
     const RowsProgram *p = &w->at[0];
-    Row row = new_row(w, ROWS_WRITE, p);
+    Row row = work_row(w, ROWS_WRITE, p);
     row.prompt = task_prompt(w, ask_to_write(w));
     row.answer = write_answer(w, p, p->craft);
-    if (is_confirmed(w) && !confirm(w, p->craft, true, &row))
+    if (work_is_confirmed(w) && !confirm(w, p->craft, true, &row))
         return;
-    add_row(w, row);
+    if (!is_short(w, &row))
+        return;
+    work_twins_of_write(w, &row);
+    vec_push(w->arena, &w->made->rows, row);
 }
 
 static void make_choose(Work *w)
@@ -206,13 +192,13 @@ static void make_choose(Work *w)
         w->made->dropped[DROP_SCHEDULE]++;
         return;
     }
-    Row row = new_row(w, ROWS_CHOOSE, p);
+    Row row = work_row(w, ROWS_CHOOSE, p);
     Buf out = {0};
     row.prompt = task_prompt(
         w, str_format(w->arena, "Which schedule for this task on %s?", w->maker->chip->name));
     put_reasons(w, p, &out);
     rows_put_schedule(p, &out);
-    row.answer = take_text(w, &out);
+    row.answer = work_text(w, &out);
     add_row(w, row);
 }
 
@@ -235,7 +221,7 @@ static void make_optimise(Work *w)
         w->made->dropped[DROP_NOT_FASTER]++;
         return;
     }
-    Row row = new_row(w, ROWS_OPTIMISE, fast);
+    Row row = work_row(w, ROWS_OPTIMISE, fast);
     Buf prompt = {0}, answer = {0};
     row.schedule ^= schedule_hash(slow) * 3;
     buf_puts(&prompt, "Make this kernel faster.\n\n");
@@ -244,18 +230,16 @@ static void make_optimise(Work *w)
     rows_put_schedule(slow, &prompt);
     prompt_rows_program(slow->craft, &prompt);
     put_profile(slow, &prompt);
-    row.prompt = take_text(w, &prompt);
+    row.prompt = work_text(w, &prompt);
     buf_printf(&answer, "Predicted: %.1f us in place of %.1f us. ", fast->us, slow->us);
     rows_put_reasons(w->maker->chip, fast, &w->dice, &answer);
     buf_char(&answer, '\n');
     rows_put_schedule(fast, &answer);
     buf_char(&answer, '\n');
     prompt_rows_program(fast->craft, &answer);
-    row.answer = take_text(w, &answer);
-    if (row.prompt.len + row.answer.len > MOST_BYTES) {
-        w->made->dropped[DROP_LONG]++;
+    row.answer = work_text(w, &answer);
+    if (!is_short(w, &row))
         return;
-    }
     if (w->maker->text_share &&
         (!confirm(w, slow->craft, true, &row) || !confirm(w, fast->craft, true, &row)))
         return;
@@ -280,7 +264,7 @@ static Str message_of(Work *w, const RowsBreak *broken, const Verdict *verdict, 
     vec_push(w->arena, &candidate.texts, ((EvalText){"kernel.craft", broken->craft}));
     Feedback feedback = {.verdict = verdict, .diag = diag, .candidate = &candidate};
     feedback_text(w->arena, &feedback, &out);
-    return take_text(w, &out);
+    return work_text(w, &out);
 }
 
 static Str repair_answer(Work *w, const RowsBreak *broken, const RowsProgram *p)
@@ -288,7 +272,7 @@ static Str repair_answer(Work *w, const RowsBreak *broken, const RowsProgram *p)
     Buf out = {0};
     if (w->maker->brief) {
         prompt_rows_program(p->craft, &out);
-        return take_text(w, &out);
+        return work_text(w, &out);
     }
     buf_puts(&out, broken->cause);
     if (!broken->all)
@@ -296,18 +280,16 @@ static Str repair_answer(Work *w, const RowsBreak *broken, const RowsProgram *p)
                    STR_ARG(str_trim(broken->right)));
     buf_puts(&out, "\n\n");
     prompt_rows_program(p->craft, &out);
-    return take_text(w, &out);
+    return work_text(w, &out);
 }
 
-/* An error that raises another diagnostic than it is meant to is kept where that one is as much wanted. */
-static bool is_wanted(const Work *w, const Row *row, uint32_t want)
+bool work_is_wanted(const Work *w, const Row *row, uint32_t want)
 {
     uint32_t got = rows_want_of(row->kind, str_from(row->error), str_from(row->code));
     return got == want || got == ROWS_WANTS || w->made->wants[got] >= w->made->wants[want];
 }
 
-/* A broken program of the want, by any of the table's rows for it. */
-static bool break_as_wanted(Work *w, Str text, uint32_t want, RowsBreak *broken)
+bool work_break(Work *w, Str text, uint32_t want, RowsBreak *broken)
 {
     uint32_t craft = rows_break_count(), n = want < craft ? craft : rows_wants();
     uint32_t from = want < craft ? 0 : craft;
@@ -329,13 +311,13 @@ static bool make_repair(Work *w, const RowsProgram *p, uint32_t want)
     RowsBreak broken;
     Verdict verdict = verdict_make();
     Diag diag = diag_make(w->arena, "kernel.craft", STR(""));
-    if (!break_as_wanted(w, p->craft, want, &broken))
+    if (!work_break(w, p->craft, want, &broken))
         return false;
     if (rows_judge(w->arena, broken.craft, &w->cases, w->maker->chip, false, &verdict, &diag)) {
         w->made->dropped[DROP_HARMLESS]++;
         return false;
     }
-    Row row = new_row(w, ROWS_REPAIR, p);
+    Row row = work_row(w, ROWS_REPAIR, p);
     Buf prompt = {0}, task = {0};
     row.error = broken.class;
     row.code = verdict.status == VERDICT_WRONG ? "wrong values" : first_code(&diag);
@@ -343,15 +325,15 @@ static bool make_repair(Work *w, const RowsProgram *p, uint32_t want)
         row.code = verdict.hazards.at[0].code;
     if (!*row.code)
         row.code = verdict_status_row(verdict.status)->text;
-    if (!is_wanted(w, &row, want))
-        return drop(w, DROP_OTHER);
+    if (!work_is_wanted(w, &row, want))
+        return work_drop(w, DROP_OTHER);
     rows_put_task(&w->task, graph_shown(w), &task);
     prompt_rows_repair(buf_view(&task), broken.craft, message_of(w, &broken, &verdict, &diag),
                        &prompt);
     buf_free(&task);
-    row.prompt = take_text(w, &prompt);
+    row.prompt = work_text(w, &prompt);
     row.answer = repair_answer(w, &broken, p);
-    if (verdict.status == VERDICT_WRONG && is_confirmed(w) &&
+    if (verdict.status == VERDICT_WRONG && work_is_confirmed(w) &&
         !confirm(w, broken.craft, false, &row))
         return true;
     row.task = task_prompt(w, ask_to_write(w));
@@ -359,12 +341,14 @@ static bool make_repair(Work *w, const RowsProgram *p, uint32_t want)
     row.right = write_answer(w, p, p->craft);
     w->dice = again;
     row.worse = write_answer(w, p, broken.craft);
-    add_row(w, row);
+    if (is_short(w, &row)) {
+        work_twins_of_repair(w, &row, &broken, verdict.status == VERDICT_WRONG);
+        vec_push(w->arena, &w->made->rows, row);
+    }
     return true;
 }
 
-/* What repairs or mends of one task are tried for: each want once. False: none is left. */
-static bool draw_want(Work *w, uint8_t weight[ROWS_WANTS], bool twin, uint32_t *want)
+bool work_draw_want(Work *w, uint8_t weight[ROWS_WANTS], bool twin, uint32_t *want)
 {
     uint32_t from = twin ? rows_break_count() : 0, n = twin ? rows_wants() : rows_break_count();
     bool any = false;
@@ -383,141 +367,9 @@ static void make_repairs(Work *w)
     uint32_t made = 0, want;
     memcpy(weight, w->made->wants, sizeof weight);
     for (uint32_t i = 0; i < REPAIR_TRIES && made < REPAIRS && !w->made->contradiction &&
-                         draw_want(w, weight, false, &want);
+                         work_draw_want(w, weight, false, &want);
          i++)
         made += make_repair(w, &w->at[0], want);
-}
-
-/* ---- AscendC ---- */
-
-static EvalForm form_of(RowsKind kind)
-{
-    return rows_kind_is_long(kind) ? FORM_NPUKB_FULL : FORM_NPUKB_KERNEL;
-}
-
-/* Judges AscendC that is right by its making. False: it is not, which is a contradiction. */
-static bool confirm_ascendc(Work *w, const EvalCandidate *candidate, const EvalReference *ref,
-                            Row *row)
-{
-    Verdict verdict;
-    Diag diag;
-    bool ok = rows_judge_ascendc(w->arena, candidate, ref, w->maker->chip, &verdict, &diag);
-    if (!ok && !rows_is_unjudged(verdict.status)) {
-        Buf out = {0};
-        rows_put_ascendc(candidate, &out);
-        verdict_to_text(&verdict, &out);
-        w->made->contradiction = str_format(
-            w->arena, "task %llu: its AscendC kernel is wrong\n%.*s",
-            (unsigned long long)w->task.number, (int)out.len, out.at);
-        buf_free(&out);
-        return false;
-    }
-    row->verdict = ok ? "interpreter and text" : "interpreter";
-    return true;
-}
-
-static bool is_too_long(const Work *w, const Row *row)
-{
-    size_t most = rows_kind_is_long(row->kind) ? MOST_LONG_BYTES : MOST_KERNEL_BYTES;
-    if (row->prompt.len + row->answer.len <= most)
-        return false;
-    w->made->dropped[DROP_LONG]++;
-    return true;
-}
-
-static void make_ascendc(Work *w, RowsKind kind)
-{
-    const EvalReference *ref = rows_kernel_case(&w->cases);
-    EvalCandidate candidate;
-    Buf prompt = {0}, answer = {0};
-    if (!rows_ascendc(w->arena, w->at[0].craft, form_of(kind), ref->graph, w->maker->chip,
-                      &candidate)) {
-        w->made->dropped[DROP_KERNEL]++;
-        return;
-    }
-    Row row = new_row(w, kind, &w->at[0]);
-    rows_ask_ascendc(candidate.form, ref->graph, w->maker->chip, &prompt);
-    rows_put_ascendc(&candidate, &answer);
-    row.prompt = take_text(w, &prompt);
-    row.answer = take_text(w, &answer);
-    if (is_too_long(w, &row) || (is_confirmed(w) && !confirm_ascendc(w, &candidate, ref, &row)))
-        return;
-    vec_push(w->arena, &w->made->rows, row);
-}
-
-static Str ascendc_text(Work *w, const EvalCandidate *candidate)
-{
-    Buf out = {0};
-    rows_put_ascendc(candidate, &out);
-    return take_text(w, &out);
-}
-
-/* A kernel with an error, and what the twin says. False: it says nothing. */
-static bool make_mend(Work *w, RowsKind kind, const EvalCandidate *candidate,
-                      const EvalReference *ref, const RowsBreak *error, uint32_t want)
-{
-    RowsBreak broken = *error;
-    Verdict verdict;
-    Diag diag;
-    EvalCandidate worse = rows_with_kernel(w->arena, candidate, broken.craft);
-    if (rows_judge_ascendc(w->arena, &worse, ref, w->maker->chip, &verdict, &diag) ||
-        rows_is_unjudged(verdict.status)) {
-        w->made->dropped[DROP_HARMLESS]++;
-        return false;
-    }
-    Row row = new_row(w, kind, &w->at[0]);
-    Buf prompt = {0}, answer = {0}, task = {0}, message = {0};
-    row.error = broken.class;
-    row.code = verdict.status == VERDICT_WRONG ? "wrong values"
-               : verdict.hazards.len           ? verdict.hazards.at[0].code
-                                               : verdict_status_row(verdict.status)->text;
-    if (!is_wanted(w, &row, want))
-        return drop(w, DROP_OTHER);
-    row.verdict = "text";
-    row.right = ascendc_text(w, candidate);
-    row.worse = ascendc_text(w, &worse);
-    Feedback feedback = {.verdict = &verdict, .diag = &diag, .candidate = &worse};
-    feedback_text(w->arena, &feedback, &message);
-    buf_printf(&prompt, "This AscendC %s fails. Say why and repair it.\n\n",
-               rows_kind_is_long(kind) ? "operator" : "kernel");
-    prompt_rows_graph(ref->graph, &prompt);
-    buf_str(&prompt, row.worse);
-    buf_str(&prompt, str_slice(buf_view(&message), 0, MOST_MESSAGE));
-    buf_printf(&answer, "%s Line %u of the repaired kernel reads `%.*s`.\n\n%.*s", broken.cause,
-               broken.line, STR_ARG(str_trim(broken.right)), STR_ARG(row.right));
-    rows_ask_ascendc(candidate->form, ref->graph, w->maker->chip, &task);
-    row.prompt = take_text(w, &prompt);
-    row.answer = take_text(w, &answer);
-    row.task = take_text(w, &task);
-    buf_free(&message);
-    if (!is_too_long(w, &row))
-        vec_push(w->arena, &w->made->rows, row);
-    return true;
-}
-
-static void make_mends(Work *w, RowsKind kind)
-{
-    const EvalReference *ref = rows_kernel_case(&w->cases);
-    EvalCandidate candidate;
-    Row unused = {.kind = kind};
-    if (!rows_ascendc(w->arena, w->at[0].craft, form_of(kind), ref->graph, w->maker->chip,
-                      &candidate)) {
-        w->made->dropped[DROP_KERNEL]++;
-        return;
-    }
-    unused.prompt = unused.answer = ascendc_text(w, &candidate);
-    if (is_too_long(w, &unused) || !confirm_ascendc(w, &candidate, ref, &unused))
-        return;
-    uint8_t weight[ROWS_WANTS];
-    uint32_t want;
-    RowsBreak broken;
-    memcpy(weight, w->made->wants, sizeof weight);
-    for (uint32_t tries = 0, made = 0;
-         tries < MEND_TRIES && made < REPAIRS && draw_want(w, weight, true, &want);)
-        if (break_as_wanted(w, rows_kernel_text(&candidate), want, &broken)) {
-            tries++;
-            made += make_mend(w, kind, &candidate, ref, &broken, want);
-        }
 }
 
 /* ---- tasks ---- */
@@ -530,11 +382,11 @@ static bool draw_task(Work *w)
             w->made->contradiction = str_format(
                 w->arena, "task %llu: the reader makes another graph of its file\n%.*s",
                 (unsigned long long)w->task.number, STR_ARG(w->task.model));
-        return drop(w, DROP_GRAPH);
+        return work_drop(w, DROP_GRAPH);
     }
     RowsNear near = w->maker->suites ? rows_near(w->arena, w->maker->suites, &w->task) : NEAR_NOT;
     if (near != NEAR_NOT)
-        return drop(w, near == NEAR_GRAPH ? DROP_SUITE_GRAPH : DROP_SUITE_WORDS);
+        return work_drop(w, near == NEAR_GRAPH ? DROP_SUITE_GRAPH : DROP_SUITE_WORDS);
     Buf text = {0};
     graph_print(graph_normal(w->arena, w->task.read->graph), &text);
     w->graph = hash64(text.at, text.len);
@@ -548,10 +400,10 @@ static bool plan_task(Work *w)
     static const PlanPoint first = {.parts = 4}, round = {.parts = 4, .rounded = true};
     const Graph *graph = w->task.read->graph;
     if (rows_is_short(graph) && rows_rounding_decides(w->arena, graph))
-        return drop(w, DROP_DECIDES);
+        return work_drop(w, DROP_DECIDES);
     w->points = rows_program(w->arena, &w->task, w->maker->chip, w->maker->brief ? &round : &first,
                              &w->at[0]);
-    return w->points || drop(w, DROP_PLAN);
+    return w->points || work_drop(w, DROP_PLAN);
 }
 
 static VerdictStatus judge_program(Work *w, const RowsProgram *p)
@@ -565,15 +417,15 @@ static VerdictStatus judge_program(Work *w, const RowsProgram *p)
 static bool judge_task(Work *w)
 {
     if (!rows_pin(w->arena, &w->task, w->at[0].craft, w->maker->chip))
-        return drop(w, DROP_CASES);
+        return work_drop(w, DROP_CASES);
     if (!rows_cases(w->arena, &w->task, w->at[0].craft, w->maker->chip, &w->dice, &w->cases))
-        return drop(w, DROP_CASES);
+        return work_drop(w, DROP_CASES);
     VerdictStatus status = judge_program(w, &w->at[0]);
     if (status != VERDICT_OK)
-        return drop(w, status == VERDICT_WRONG ? DROP_ROUNDED : DROP_REFUSED);
+        return work_drop(w, status == VERDICT_WRONG ? DROP_ROUNDED : DROP_REFUSED);
     return rows_margin(w->arena, &w->task, w->at[0].craft, w->maker->chip, w->cases.law,
                        &w->dice) ||
-           drop(w, DROP_ROUNDED);
+           work_drop(w, DROP_ROUNDED);
 }
 
 static bool is_timed_already(const Work *w, Str craft)
@@ -608,7 +460,7 @@ static bool time_task(Work *w)
     if (w->maker->brief)
         return true;
     if (!rows_time(w->arena, w->maker->chip, &w->at[0]))
-        return !w->at[0].nest || drop(w, DROP_TIME);
+        return !w->at[0].nest || work_drop(w, DROP_TIME);
     Str judged = w->at[0].craft;
     add_points(w);
     while (!str_equal(w->at[0].craft, judged) && judge_program(w, &w->at[0]) != VERDICT_OK)
@@ -665,9 +517,9 @@ void rows_of_task(const RowsMaker *maker, uint64_t number, uint32_t kinds, RowsM
             case ROWS_REPAIR: make_repairs(w); break;
             case ROWS_OPTIMISE: make_optimise(w); break;
             case ROWS_ASCENDC:
-            case ROWS_FULL: make_ascendc(w, (RowsKind)kind); break;
+            case ROWS_FULL: work_ascendc(w, (RowsKind)kind); break;
             case ROWS_MEND:
-            case ROWS_MEND_FULL: make_mends(w, (RowsKind)kind); break;
+            case ROWS_MEND_FULL: work_mends(w, (RowsKind)kind); break;
             default: make_choose(w); break;
             }
             for (int i = 0; i < DROP_COUNT; i++)

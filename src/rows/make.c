@@ -3,7 +3,8 @@
  *     rows.jsonl          messages                       rows.index   one line a row, for taking up again
  *     preferences.jsonl   prompt, chosen, rejected       state        how far the files are good
  *     labels.jsonl        prompt, completion, label      card.md      counts
- *     long.jsonl          rows of whole AscendC operators
+ *     twins.jsonl         kernels in AscendC for rows in Craft
+ *     long.jsonl          whole AscendC operators: rows, and twins of rows
  *     tokenizer.json, rows.tokens
  *
  * Workers make the rows of whole tasks; replies are taken in the order of the tasks, so the files do not
@@ -34,7 +35,7 @@ enum {
     BRIEF_UNITS = 2000000,
     TASK_SECONDS = 120, /* these two should never pass: the limit above comes first */
     CPU_SECONDS = 30,
-    FILES = 5,
+    FILES = 6,
     KEPT_MEMORY = 1 << 28, /* bytes that a worker does not give back between tasks */
     HOPELESS = 400,
     TRUST = 20, /* tasks after which what a kind has given counts as much as kind.def's guess */
@@ -43,7 +44,7 @@ enum {
 static const int status_over = 90; /* of a worker whose task has spent its units */
 
 static const char *const file_names[FILES] = {"rows.jsonl", "preferences.jsonl", "labels.jsonl",
-                                              "rows.index", "long.jsonl"};
+                                              "rows.index", "long.jsonl",        "twins.jsonl"};
 
 typedef struct Reply {
     bool there;
@@ -81,6 +82,7 @@ typedef struct Making {
     Reply replies[AHEAD];
     double began;
     uint64_t rows_before;
+    bool finished; /* by an earlier call */
 } Making;
 
 /* ---- workers ---- */
@@ -164,9 +166,10 @@ static const char *in_dir(const Making *m, const char *name)
 static const char *config_text(const Making *m)
 {
     Buf out = {0};
-    buf_printf(&out, "form 2 seed %llu rows %llu chip %s text %u%s mix",
+    buf_printf(&out, "form 2 seed %llu rows %llu chip %s text %u%s%s mix",
                (unsigned long long)m->spec->seed, (unsigned long long)m->spec->rows,
-               m->spec->chip->name, m->spec->text_share, m->spec->brief ? " brief" : "");
+               m->spec->chip->name, m->spec->text_share, m->spec->brief ? " brief" : "",
+               m->spec->twins ? " twins" : "");
     for (int i = 0; i < ROWS_KINDS; i++)
         buf_printf(&out, " %u", m->spec->share[i]);
     char *text = buf_take(&out, m->arena);
@@ -223,6 +226,13 @@ static bool read_index(Making *m)
         return false;
     while (str_next(&text, '\n', &line)) {
         RowsEntry entry;
+        RowsKind kind;
+        Str hash, json;
+        if (rows_twin_parse(line, &kind, &hash, &json)) {
+            map_put(m->arena, &m->seen, str_copy(m->arena, hash), 1);
+            m->counts.twins[kind]++;
+            continue;
+        }
         if (!line.len)
             continue;
         if (!rows_entry_parse(line, &entry))
@@ -240,7 +250,7 @@ static bool next_row(Str *text, RowsEntry *entry, Str *row)
     if (!str_next(&rest, '\n', &line) || !rows_entry_parse(line, entry) ||
         !str_next(&rest, '\n', &line))
         return false;
-    while (str_starts(rest, "P ") || str_starts(rest, "L "))
+    while (str_starts(rest, "P ") || str_starts(rest, "L ") || str_starts(rest, "T\t"))
         str_next(&rest, '\n', &line);
     *row = str_slice(*text, 0, text->len - rest.len);
     *text = rest;
@@ -287,17 +297,25 @@ static bool take_up_numbers(Making *m, Str rest)
 }
 
 /* Cuts the files to what the state says is good. */
+static bool is_same_run(Making *m, Str config)
+{
+    if (str_is(config, config_text(m)))
+        return true;
+    fail_making(m, str_format(m->arena, "it holds rows of another run (%.*s)", STR_ARG(config)));
+    diag_hint(m->diag, "give the same options, or another directory with -o");
+    return false;
+}
+
 static bool take_up(Making *m, Str state)
 {
     Str config, numbers, rest = state, row;
     RowsEntry entry;
     str_next(&rest, '\n', &config);
-    if (!str_is(config, config_text(m))) {
-        fail_making(m,
-                    str_format(m->arena, "it holds rows of another run (%.*s)", STR_ARG(config)));
-        diag_hint(m->diag, "give the same options, or another directory with -o");
+    if (!is_same_run(m, config))
         return false;
-    }
+    m->finished = file_exists(in_dir(m, "card.md")); /* it is written last */
+    if (m->finished)
+        return true;
     str_next(&rest, '\n', &numbers);
     if (!take_up_numbers(m, numbers) || !read_index(m))
         return false;
@@ -321,6 +339,21 @@ static bool is_new(const Making *m, const RowsEntry *entry)
     return !map_get(&m->seen, entry->key, &found) && !map_get(&m->seen, entry->text, &found);
 }
 
+static void write_twin(Making *m, Str line)
+{
+    RowsKind kind;
+    Str hash, json;
+    uint32_t found;
+    if (!rows_twin_parse(line, &kind, &hash, &json) || map_get(&m->seen, hash, &found)) {
+        m->counts.dropped[DROP_TWIN]++;
+        return;
+    }
+    map_put(m->arena, &m->seen, str_copy(m->arena, hash), 1);
+    m->counts.twins[kind]++;
+    fprintf(m->file[rows_kind_is_long(kind) ? 4 : 5], "%.*s\n", STR_ARG(json));
+    fprintf(m->file[3], "T\t%d\t%.*s\t\n", (int)kind, STR_ARG(hash));
+}
+
 static void write_row(Making *m, Str row)
 {
     Str index, json, line;
@@ -333,8 +366,11 @@ static void write_row(Making *m, Str row)
     fprintf(m->file[rows_kind_is_long(entry.kind) ? 4 : 0], "%.*s\n", STR_ARG(json));
     fprintf(m->file[3], "%.*s\n", STR_ARG(index));
     while (row.len && str_next(&row, '\n', &line))
-        fprintf(m->file[line.at[0] == 'P' ? 1 : 2], "%.*s\n",
-                STR_ARG(str_slice(line, 2, line.len)));
+        if (line.at[0] == 'T')
+            write_twin(m, line);
+        else
+            fprintf(m->file[line.at[0] == 'P' ? 1 : 2], "%.*s\n",
+                    STR_ARG(str_slice(line, 2, line.len)));
 }
 
 /* The next question of the tables, in an order that mixes them. False: there is none. */
@@ -500,6 +536,8 @@ static bool open_files(Making *m)
     bool again = file_exists(path);
     if (again && (!file_read(m->arena, path, 0, &state, m->diag) || !take_up(m, state)))
         return false;
+    if (m->finished)
+        return true;
     for (int i = 0; i < FILES; i++) {
         m->file[i] = fopen(in_dir(m, file_names[i]), again ? "ab" : "wb");
         if (!m->file[i])
@@ -623,15 +661,16 @@ RowsEnd rows_make(Arena *arena, const RowsSpec *spec, Diag *diag)
                            .suites = spec->tasks ? &m->suites : NULL,
                            .seed = spec->seed,
                            .text_share = spec->text_share,
-                           .brief = spec->brief};
+                           .brief = spec->brief,
+                           .twins = spec->twins};
     if (!open_files(m)) {
         close_files(m);
         return ROWS_FAILED;
     }
-    RowsEnd end = run(m);
-    bool saved = save_state(m);
+    RowsEnd end = m->finished ? ROWS_DONE : run(m);
+    bool saved = m->finished || save_state(m);
     close_files(m);
-    if (end == ROWS_DONE && (!saved || !finish(m)))
+    if (end == ROWS_DONE && !m->finished && (!saved || !finish(m)))
         end = ROWS_FAILED;
     for (int i = 0; i < AHEAD; i++)
         arena_drop(&m->replies[i].arena);

@@ -1,5 +1,5 @@
-/* Tokens of the rows. In: rows.jsonl, long.jsonl. Out: tokenizer.json, rows.tokens, and both without what is
- * too long. */
+/* Tokens of the rows. In: rows.jsonl, twins.jsonl, long.jsonl. Out: tokenizer.json, rows.tokens, and the files
+ * without what is too long; twins that are go to long.jsonl. */
 #include "rows/rows_int.h"
 
 #include "base/file.h"
@@ -69,12 +69,12 @@ static Bpe *train_tokenizer(const RowsSpec *spec, Str rows, Str longer, const ch
     return bpe;
 }
 
-/* The file without rows of too many tokens. */
-static bool drop_long(const Bpe *bpe, Str rows, size_t most, const char *path, RowsCounts *counts,
-                      Diag *diag)
+/* The file without rows of too many tokens, which go to `longer`; NULL: they are dropped. */
+static bool take_out_long(const Bpe *bpe, Str rows, size_t most, const char *path, Buf *longer,
+                          RowsCounts *counts, Diag *diag)
 {
     Buf kept = {0};
-    uint64_t before = counts->over;
+    bool changed = false;
     Str rest = rows, line;
     while (str_next(&rest, '\n', &line)) {
         Arena scratch = {0};
@@ -82,14 +82,15 @@ static bool drop_long(const Bpe *bpe, Str rows, size_t most, const char *path, R
         TokenList ids = {0};
         put_contents(line, &text);
         bpe_encode(bpe, &scratch, buf_view(&text), false, &ids);
-        if (ids.len + 1 > most)
-            counts->over++;
-        else if (line.len)
-            buf_printf(&kept, "%.*s\n", STR_ARG(line));
+        bool over = ids.len + 1 > most;
+        counts->over += over && !longer;
+        changed = changed || over;
+        if (line.len && (!over || longer))
+            buf_printf(over ? longer : &kept, "%.*s\n", STR_ARG(line));
         buf_free(&text);
         arena_drop(&scratch);
     }
-    bool ok = counts->over == before || file_write(path, buf_view(&kept), diag);
+    bool ok = !changed || file_write(path, buf_view(&kept), diag);
     buf_free(&kept);
     return ok;
 }
@@ -98,20 +99,28 @@ bool rows_pack(Arena *arena, const RowsSpec *spec, RowsCounts *counts, Diag *dia
 {
     const char *path = path_join(arena, spec->dir, "rows.jsonl");
     const char *long_path = path_join(arena, spec->dir, "long.jsonl");
-    Str rows, longer;
+    const char *twins_path = path_join(arena, spec->dir, "twins.jsonl");
+    Str rows, longer, twins;
     NnData data;
-    if (!file_read(arena, path, 0, &rows, diag) || !file_read(arena, long_path, 0, &longer, diag))
+    if (!file_read(arena, path, 0, &rows, diag) || !file_read(arena, long_path, 0, &longer, diag) ||
+        !file_read(arena, twins_path, 0, &twins, diag))
         return false;
     Bpe *bpe = spec->tokenizer
                    ? bpe_open(spec->tokenizer, diag)
                    : train_tokenizer(spec, rows, longer,
                                      path_join(arena, spec->dir, "tokenizer.json"), diag);
-    bool ok = bpe && drop_long(bpe, rows, ROWS_TOKENS, path, counts, diag) &&
-              drop_long(bpe, longer, ROWS_LONG_TOKENS, long_path, counts, diag) &&
+    Buf all_long = {0};
+    buf_str(&all_long, longer);
+    bool ok = bpe && take_out_long(bpe, rows, ROWS_TOKENS, path, NULL, counts, diag) &&
+              take_out_long(bpe, twins, ROWS_TOKENS, twins_path, &all_long, counts, diag) &&
+              file_write(long_path, buf_view(&all_long), diag) &&
+              take_out_long(bpe, buf_view(&all_long), ROWS_LONG_TOKENS, long_path, NULL, counts,
+                            diag) &&
               nn_data_read(arena, path, bpe, &data, diag) &&
               nn_data_write(path_join(arena, spec->dir, "rows.tokens"), &data, bpe_size(bpe), diag);
     if (ok)
         counts->tokens = data.count;
+    buf_free(&all_long);
     bpe_close(bpe);
     return ok;
 }

@@ -33,6 +33,7 @@ typedef struct RowsSpec {
     uint32_t share[ROWS_KINDS]; /* of a hundred */
     uint32_t text_share;   /* of a hundred rows: judged through AscendC text and the twin, too */
     bool brief;            /* answers without reasons, one schedule a task, round tiles */
+    bool twins;            /* write and repair rows exist a second time in AscendC */
     uint32_t jobs;         /* processes */
     uint32_t vocab;        /* of the tokenizer that is trained on the rows */
     const char *tokenizer; /* a file: used in its place; NULL: trained */
@@ -69,8 +70,9 @@ typedef struct RowsLeast {
 
 typedef struct RowsCheck {
     uint64_t rows, twice; /* twice: the same text as an earlier row */
+    uint64_t others;      /* rows of twins.jsonl and long.jsonl */
     uint64_t over;        /* rows of too many tokens */
-    uint64_t longest;     /* tokens */
+    uint64_t longest;     /* tokens of the longest, but for long.jsonl */
     uint64_t tasks, lost; /* tasks that were drawn again; those that could not be */
     uint64_t graphs;      /* of these that are distinct, with their sizes and element types */
     uint32_t operators;   /* of the reader's table that tasks have */

@@ -255,7 +255,8 @@ uint32_t rows_kind_yield(RowsKind kind);
 /* Rows of whole operators: they go to long.jsonl. */
 bool rows_kind_is_long(RowsKind kind);
 
-typedef struct Row {
+typedef struct Row Row;
+struct Row {
     RowsKind kind;
     const char *number; /* of the task, and of the row among its rows: "17-2" */
     const char *family, *flow, *dtype, *error, *code, *verdict;
@@ -266,7 +267,10 @@ typedef struct Row {
     Str worse; /* an answer that fails, to the task's own prompt; empty: none */
     Str task;  /* that prompt, and the right answer to it */
     Str right;
-} Row;
+    Row *twin; /* the same in AscendC: at most two */
+    uint32_t twins;
+    bool is_twin;
+};
 
 /* Why a task gave no rows, or fewer. */
 typedef enum RowsDrop {
@@ -290,7 +294,7 @@ typedef struct RowsMaker {
     const RowsSuites *suites;
     uint64_t seed;
     uint32_t text_share; /* of a hundred rows, judged through the text, too */
-    bool brief;          /* as RowsSpec has it */
+    bool brief, twins;   /* as RowsSpec has them */
 } RowsMaker;
 
 /* The task of a number, with its program's fixed sizes, and its cases. False: it gives no rows; the cases are
@@ -316,9 +320,11 @@ typedef struct RowsEntry {
 } RowsEntry;
 
 /* One line of the index, then the row as JSON, then its preference and labels where it has them:
- *     R <index line> / {"id": ...} / P {...} / L {...} / L {...} */
+ *     R <index line> / {"id": ...} / P {...} / L {...} / L {...} / T kind, hash, {"id": ...} */
 void rows_put_row(const RowsSpec *spec, const Row *row, Buf *out);
 bool rows_entry_parse(Str line, RowsEntry *entry);
+/* The line of a twin, also in the index, where it ends with the hash. */
+bool rows_twin_parse(Str line, RowsKind *kind, Str *text, Str *json);
 
 /* ---- counts and the card (card.c) ---- */
 
@@ -345,6 +351,7 @@ typedef struct RowsCounts {
     VEC(RowsCount) of[COUNT_TABLES];
     uint64_t kinds[ROWS_KINDS];
     uint64_t wants[ROWS_WANTS]; /* rows of each error */
+    uint64_t twins[ROWS_KINDS]; /* of the rows, in twins.jsonl and long.jsonl */
     uint64_t rows, dropped[DROP_COUNT];
     uint64_t tasks;        /* drawn */
     uint64_t tokens, over; /* of the packed file; rows with too many */

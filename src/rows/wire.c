@@ -26,7 +26,17 @@ static void put_families(Buf *out, uint32_t families)
     buf_puts(out, "], ");
 }
 
-static void put_json(const RowsSpec *spec, const Row *row, Buf *out)
+static bool to_number(Str text, uint32_t *number)
+{
+    int64_t n;
+    if (!str_to_i64(text, &n) || n < 0 || n > UINT32_MAX)
+        return false;
+    *number = (uint32_t)n;
+    return true;
+}
+
+/* `of`: the row that this is the twin of; NULL: none. */
+static void put_json(const RowsSpec *spec, const Row *row, const Row *of, Buf *out)
 {
     buf_printf(out, "{\"id\": \"%llu-%s\", ", (unsigned long long)spec->seed, row->number);
     put_field(out, "kind", str_from(rows_kind_name(row->kind)));
@@ -39,6 +49,8 @@ static void put_json(const RowsSpec *spec, const Row *row, Buf *out)
     put_field(out, "code", str_from(row->code));
     put_field(out, "verdict", str_from(row->verdict));
     buf_puts(out, spec->brief ? "\"brief\": true, " : "");
+    if (of)
+        buf_printf(out, "\"twin\": \"%llu-%s\", ", (unsigned long long)spec->seed, of->number);
     buf_puts(out, "\"messages\": [{\"role\": \"user\", \"content\": ");
     buf_json_str(out, row->prompt);
     buf_puts(out, "}, {\"role\": \"assistant\", \"content\": ");
@@ -80,28 +92,51 @@ static uint64_t key_of(const Row *row)
     return hash;
 }
 
-void rows_put_row(const RowsSpec *spec, const Row *row, Buf *out)
+static uint64_t hash_text(const Row *row, size_t *bytes)
 {
     Buf text = {0};
     buf_str(&text, row->prompt);
     buf_str(&text, row->answer);
-    buf_printf(out, "R\t%d\t%016llx\t%016llx\t%s\t%s\t%s\t%s\t%s\t%s\t%u\t%u\n", (int)row->kind,
-               (unsigned long long)key_of(row), (unsigned long long)hash64(text.at, text.len),
-               row->family, row->flow, row->dtype, row->error, row->code, row->verdict,
-               row->operators, (unsigned)text.len);
+    uint64_t hash = hash64(text.at, text.len);
+    *bytes = text.len;
     buf_free(&text);
-    put_json(spec, row, out);
-    if (row->worse.len)
-        put_pair(row, out);
+    return hash;
 }
 
-static bool to_number(Str text, uint32_t *number)
+static void put_twin(const RowsSpec *spec, const Row *twin, const Row *of, Buf *out)
 {
-    int64_t n;
-    if (!str_to_i64(text, &n) || n < 0 || n > UINT32_MAX)
+    size_t bytes;
+    buf_printf(out, "T\t%d\t%016llx\t", (int)twin->kind,
+               (unsigned long long)hash_text(twin, &bytes));
+    put_json(spec, twin, of, out);
+}
+
+bool rows_twin_parse(Str line, RowsKind *kind, Str *text, Str *json)
+{
+    Str field[3];
+    uint32_t n = 0, number = ROWS_KINDS;
+    while (n < 3 && str_next(&line, '\t', &field[n]))
+        n++;
+    *json = line;
+    if (n != 3 || !str_is(field[0], "T") || !to_number(field[1], &number) || number >= ROWS_KINDS)
         return false;
-    *number = (uint32_t)n;
+    *kind = (RowsKind)number;
+    *text = field[2];
     return true;
+}
+
+void rows_put_row(const RowsSpec *spec, const Row *row, Buf *out)
+{
+    size_t bytes;
+    uint64_t text = hash_text(row, &bytes);
+    buf_printf(out, "R\t%d\t%016llx\t%016llx\t%s\t%s\t%s\t%s\t%s\t%s\t%u\t%u\n", (int)row->kind,
+               (unsigned long long)key_of(row), (unsigned long long)text, row->family, row->flow,
+               row->dtype, row->error, row->code, row->verdict, row->operators, (unsigned)bytes);
+    put_json(spec, row, NULL, out);
+    if (row->worse.len)
+        put_pair(row, out);
+    for (uint32_t i = 0; i < row->twins; i++)
+        put_twin(spec, &row->twin[i], row, out);
 }
 
 bool rows_entry_parse(Str line, RowsEntry *entry)

@@ -114,6 +114,32 @@ T_TEST(a_broken_operator_names_what_the_twin_finds)
     arena_drop(&arena);
 }
 
+T_TEST(rows_have_twins_in_ascendc)
+{
+    Arena arena = {0};
+    RowsMaker maker = maker_of(2);
+    maker.brief = true;
+    for (int kind = ROWS_WRITE; kind <= ROWS_REPAIR; kind++) {
+        uint64_t number = 0, again = 0;
+        maker.twins = false;
+        RowsMade plain = rows_from(&arena, &maker, &number, 1u << kind);
+        maker.twins = true;
+        RowsMade made = rows_from(&arena, &maker, &again, 1u << kind);
+        REQUIRE(plain.rows.len == made.rows.len && number == again);
+        for (uint32_t i = 0; i < made.rows.len; i++) {
+            const Row *row = &made.rows.at[i];
+            CHECK(!plain.rows.at[i].twins && str_equal(row->answer, plain.rows.at[i].answer));
+            REQUIRE(row->twins == 2);
+            CHECK_EQ_INT(row->twin[0].kind, kind == ROWS_WRITE ? ROWS_ASCENDC : ROWS_MEND);
+            CHECK(is_operator(&arena, row->twin[1].answer));
+            CHECK(kind == ROWS_WRITE ||
+                  str_starts(row->twin[1].answer, "The values are wrong: line "));
+            CHECK(str_starts(str_from(row->twin[0].number), row->number));
+        }
+    }
+    arena_drop(&arena);
+}
+
 T_TEST(errors_of_kernels_have_a_place_and_a_cause)
 {
     Arena arena = {0};
@@ -289,6 +315,10 @@ T_TEST(a_stopped_run_is_taken_up_and_gives_the_same_rows)
     CHECK_EQ_INT(rows_make(&arena, &parts, &diag), ROWS_DONE);
     static const char *const names[] = {"rows.jsonl", "preferences.jsonl", "labels.jsonl",
                                         "rows.tokens", "card.md"};
+    for (int i = 0; i < 5; i++)
+        CHECK_MSG(hash_file(&arena, one, names[i]) == hash_file(&arena, two, names[i]), "%s",
+                  names[i]);
+    CHECK_EQ_INT(rows_make(&arena, &parts, &diag), ROWS_DONE); /* a finished one is left as it is */
     for (int i = 0; i < 5; i++)
         CHECK_MSG(hash_file(&arena, one, names[i]) == hash_file(&arena, two, names[i]), "%s",
                   names[i]);

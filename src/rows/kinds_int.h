@@ -1,0 +1,50 @@
+/* Inside the making of rows: one task on its way to rows, and what the files that make rows of it share. */
+#ifndef ROWS_KINDS_INT_H
+#define ROWS_KINDS_INT_H
+
+#include "rows/rows_int.h"
+
+enum {
+    POINTS = 5,  /* schedules that are timed for a task */
+    REPAIRS = 2, /* rows of a task */
+};
+
+typedef struct Work {
+    const RowsMaker *maker;
+    Arena *arena;
+    Dice dice;
+    RowsTask task;
+    RowsCases cases;
+    RowsProgram at[POINTS]; /* the fastest first */
+    uint32_t points;
+    uint64_t graph;
+    uint32_t number; /* of the next row */
+    VEC(Str) twins;  /* broken programs of which a twin is made */
+    RowsMade *made;
+} Work;
+
+Str work_text(Work *w, Buf *out);      /* frees `out` */
+bool work_drop(Work *w, RowsDrop why); /* counts it; false */
+bool work_is_confirmed(Work *w);       /* drawn: judge this row through the text, too */
+Row work_row(Work *w, RowsKind kind, const RowsProgram *program);
+
+/* ---- errors ---- */
+
+/* What repairs or mends of one task are tried for: each want once. False: none is left. */
+bool work_draw_want(Work *w, uint8_t weight[ROWS_WANTS], bool twin, uint32_t *want);
+/* A broken program of the want, by any of the table's rows for it. */
+bool work_break(Work *w, Str text, uint32_t want, RowsBreak *broken);
+/* An error that raises another diagnostic than it is meant to is kept where that one is as much wanted. */
+bool work_is_wanted(const Work *w, const Row *row, uint32_t want);
+
+/* ---- AscendC (kinds_ascendc.c) ---- */
+
+void work_ascendc(Work *w, RowsKind kind);
+void work_mends(Work *w, RowsKind kind);
+/* Gives a row the same in AscendC, as a kernel for one shape and as a whole operator. */
+void work_twins_of_write(Work *w, Row *row);
+/* `broken`: the row's program; where it has no values to be wrong (the checker refuses it), another error of the same
+ * right program that has. */
+void work_twins_of_repair(Work *w, Row *row, const RowsBreak *broken, bool wrong_values);
+
+#endif
