@@ -42,12 +42,14 @@ static bool numbers_are_right(const TrainArgs *a)
               train_in_range("head-dim", a->head_dim, 2, 1024) &&
               train_in_range("ffn", a->ffn, 1, 1 << 20) &&
               train_in_range("context", a->context, 1, most) &&
-              train_in_range("vocab", a->vocab, 1, 1 << 20);
+              train_in_range("vocab", a->vocab, 1, 1 << 20) &&
+              train_in_range("lora", a->lora, 0, 1024);
     if (!ok)
         return false;
     return in_interval("rate", a->rate, 1e-12, 10) &&
            in_interval("last-rate", a->last_rate, 0, 1) && in_interval("decay", a->decay, 0, 1e6) &&
-           in_interval("clip", a->clip, 0, 1e12);
+           in_interval("clip", a->clip, 0, 1e12) &&
+           in_interval("lora-alpha", a->lora_alpha, 1e-6, 1e6);
 }
 
 static void print_line(void *context, Str line)
@@ -73,12 +75,12 @@ static NnConfig config_from(const TrainArgs *a, const Bpe *bpe)
     return c;
 }
 
-/* The checkpoint of --start or of the run to go on with, or first weights. */
+/* The checkpoint of --start or of the run to go on with, or first weights. Adapters always belong to --start. */
 static bool first_model(CmdArgs *args, const TrainArgs *a, const Bpe *bpe, NnModel *model,
                         Diag *diag)
 {
     const char *state = path_join(&args->arena, a->out, "state.safetensors");
-    const char *from = file_exists(state) ? a->out : a->start;
+    const char *from = file_exists(state) && !a->lora ? a->out : a->start;
     if (from)
         return nn_checkpoint_load(&args->arena, from, model, diag);
     NnConfig config = config_from(a, bpe);
@@ -114,6 +116,9 @@ NnTraining train_spec(const CmdArgs *args, const TrainArgs *a, const NnDevice *d
                     .adam = nn_adam_default(),
                     .clip = a->clip,
                     .last_rate = a->last_rate,
+                    .lora = (uint32_t)a->lora,
+                    .lora_alpha = a->lora_alpha,
+                    .start = a->start,
                     .seed = (uint64_t)args->seed,
                     .report = print_line};
     t.adam.rate = a->rate;
@@ -171,6 +176,13 @@ static int run_training(CmdArgs *args, const TrainArgs *a, const Bpe *bpe, Diag 
     const char *what = args->words[0];
     if (!a->out) {
         fprintf(stderr, "acraft train %s: say with -o in which directory the run lives\n", what);
+        return CMD_USAGE;
+    }
+    if (a->lora && !a->start) {
+        fprintf(stderr,
+                "acraft train %s: --lora needs --start CHECKPOINT, which the adapters "
+                "belong to\n",
+                what);
         return CMD_USAGE;
     }
     const NnDevice *device = nn_device_find(a->device, diag);
@@ -269,6 +281,7 @@ int cmd_train(int argc, char **argv)
     a.samples = 8;
     a.tasks = 1000;
     a.temperature = 0.7;
+    a.lora_alpha = 16;
     const CmdOption options[] = {
         {"o", CMD_TEXT, &a.out, "PATH", "where the run lives (sft), or the file written"},
         {"tokenizer", CMD_TEXT, &a.tokenizer, "FILE", "tokenizer.json, for JSON Lines"},
@@ -288,6 +301,9 @@ int cmd_train(int argc, char **argv)
         {"clip", CMD_F64, &a.clip, "C", "largest norm of the gradients; 0: none (1)"},
         {"save-every", CMD_I64, &a.save_every, "N", "steps between states on disk (100)"},
         {"evaluate-every", CMD_I64, &a.evaluate_every, "N", "steps between held-out losses (100)"},
+        {"lora", CMD_I64, &a.lora, "RANK",
+         "learn low-rank adapters of --start, saved for PEFT, too"},
+        {"lora-alpha", CMD_F64, &a.lora_alpha, "A", "adapters count A / RANK times (16)"},
         {"", CMD_HEAD, NULL, NULL, "dpo"},
         {"beta", CMD_F64, &a.beta, "B", "how far the model may go from the start (0.1)"},
         {"nll", CMD_F64, &a.nll, "W", "weight of the chosen answer's own loss (1)"},

@@ -13,6 +13,8 @@ typedef struct TrainArgs {
     double beta, nll;                     /* dpo */
     int64_t rounds, samples, tasks, jobs; /* rft */
     double temperature;
+    int64_t lora; /* the rank; 0: all weights */
+    double lora_alpha;
     const char *mix;
 } TrainArgs;
 

@@ -52,23 +52,4 @@ void nn_adam_step(const NnAdam *adam, const NnTable *table, float *weights, cons
 /* Scales the gradients so that their norm is at most `most` (0: no limit); returns the norm. */
 double nn_clip(float *grads, uint64_t count, double most);
 
-/* Low-rank adapters of every matrix: W + scale B A, A [rank, in], B [out, rank], B begins as 0.
- * The gradient of W gives those of A and B, so that the pass itself knows nothing of them. */
-typedef struct NnLora {
-    uint32_t rank;
-    float scale;
-    uint64_t total; /* floats of all adapters: A then B of each matrix, in table order */
-    float *weights;
-} NnLora;
-NnLora nn_lora_open(const NnTable *table, uint32_t rank, float scale, uint64_t seed);
-void nn_lora_close(NnLora *lora);
-/* into = base + adapters; `base` and `into` are blocks of the table. */
-void nn_lora_merge(const NnLora *lora, const NnTable *table, float *into, const float *base);
-/* adapter_grads[total] += from the gradients of the merged weights */
-void nn_lora_grads(const NnLora *lora, const NnTable *table, float *adapter_grads,
-                   const float *grads);
-/* AdamW over the adapters, without decay. */
-void nn_lora_step(NnLora *lora, const NnAdam *adam, const float *grads, float *m, float *v,
-                  uint64_t step);
-
 #endif

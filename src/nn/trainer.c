@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "nn/checkpoint.h"
+#include "nn/lora.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ typedef struct Run {
     const NnTraining *t;
     NnModel *model;
     void *device;
+    NnLoraRun *lora;           /* NULL: all weights are learnt */
     uint64_t step;             /* done so far */
     float *scratch;            /* a block that is copied to or from the device */
     int32_t *tokens, *targets; /* [batch, seq] */
@@ -149,10 +151,31 @@ static const char *in_dir(Run *r, const char *name)
     return path_join(&r->arena, r->t->dir, name);
 }
 
-static StTensor block_tensor(Run *r, const char *name, const float *block)
+/* What is learnt, and the moments of it: of the device's model, or of the adapters. */
+static const char *const state_names[2][3] = {{"weights", "moment1", "moment2"},
+                                              {"adapters", "moment1", "moment2"}};
+
+static void adapter_state(const NnLoraRun *lora, float *state[3])
 {
-    uint64_t total = r->model->table.total;
-    return (StTensor){str_from(name), ST_F32, 1, {total}, total, total * sizeof(float), block};
+    state[0] = lora->lora.weights;
+    state[1] = lora->moment1;
+    state[2] = lora->moment2;
+}
+
+static bool write_state(Run *r, float *const blocks[3], uint64_t count, Diag *diag)
+{
+    StTensor tensors[3];
+    for (int i = 0; i < 3; i++)
+        tensors[i] = (StTensor){str_from(state_names[r->lora != NULL][i]),
+                                ST_F32,
+                                1,
+                                {count},
+                                count,
+                                count * sizeof(float),
+                                blocks[i]};
+    StPair step = {STR("step"),
+                   str_from(str_format(&r->arena, "%llu", (unsigned long long)r->step))};
+    return st_write(in_dir(r, "state.safetensors"), tensors, 3, &step, 1, diag);
 }
 
 /* Weights first, then the moments with the step: a run that dies between the two goes on from the
@@ -160,28 +183,46 @@ static StTensor block_tensor(Run *r, const char *name, const float *block)
 static bool save(Run *r, Diag *diag)
 {
     uint64_t total = r->model->table.total;
-    float *blocks = nn_floats_new(3 * total);
-    for (int i = 0; i < 3; i++)
-        r->t->device->get(r->device, (NnBlock)i, blocks + (uint64_t)i * total);
-    memcpy(r->model->weights, blocks, total * sizeof(float));
-    StTensor tensors[3] = {block_tensor(r, "weights", blocks),
-                           block_tensor(r, "moment1", blocks + total),
-                           block_tensor(r, "moment2", blocks + 2 * total)};
-    StPair step = {STR("step"),
-                   str_from(str_format(&r->arena, "%llu", (unsigned long long)r->step))};
-    bool ok = nn_checkpoint_save(r->t->dir, r->model, ST_F32, 0, diag) &&
-              st_write(in_dir(r, "state.safetensors"), tensors, 3, &step, 1, diag);
+    float *state[3], *blocks = NULL;
+    r->t->device->get(r->device, NN_WEIGHTS, r->model->weights);
+    if (!nn_checkpoint_save(r->t->dir, r->model, ST_F32, 0, diag))
+        return false;
+    if (r->lora) {
+        adapter_state(r->lora, state);
+        return nn_lora_save(&r->lora->lora, &r->model->table, r->t->dir, r->t->start, diag) &&
+               write_state(r, state, r->lora->lora.total, diag);
+    }
+    blocks = nn_floats_new(2 * total);
+    state[0] = r->model->weights;
+    for (int i = 1; i < 3; i++) {
+        state[i] = blocks + (uint64_t)(i - 1) * total;
+        r->t->device->get(r->device, (NnBlock)i, state[i]);
+    }
+    bool ok = write_state(r, state, total, diag);
     nn_floats_free(blocks);
     return ok;
 }
 
-static bool put_block(Run *r, const StFile *file, const char *name, NnBlock block)
+static const StTensor *state_tensor(const StFile *file, const char *name, uint64_t count)
 {
     const StTensor *t = st_find(file, str_from(name));
-    if (!t || t->dtype != ST_F32 || t->count != r->model->table.total)
+    return t && t->dtype == ST_F32 && t->count == count ? t : NULL;
+}
+
+static bool restore_block(Run *r, const StFile *file, int which)
+{
+    float *adapters[3];
+    uint64_t count = r->lora ? r->lora->lora.total : r->model->table.total;
+    const StTensor *t = state_tensor(file, state_names[r->lora != NULL][which], count);
+    if (!t)
         return false;
+    if (r->lora) {
+        adapter_state(r->lora, adapters);
+        st_floats(t, 0, t->count, adapters[which]);
+        return true;
+    }
     st_floats(t, 0, t->count, r->scratch);
-    r->t->device->put(r->device, block, r->scratch);
+    r->t->device->put(r->device, (NnBlock)which, r->scratch);
     return true;
 }
 
@@ -197,12 +238,14 @@ static bool restore(Run *r, Diag *diag)
     if (!st_open(&r->arena, path, &file, diag))
         return false;
     bool ok = str_to_i64(st_metadata(&file, "step"), &step) && step >= 0 &&
-              put_block(r, &file, "weights", NN_WEIGHTS) &&
-              put_block(r, &file, "moment1", NN_MOMENT1) &&
-              put_block(r, &file, "moment2", NN_MOMENT2);
+              restore_block(r, &file, NN_WEIGHTS) && restore_block(r, &file, NN_MOMENT1) &&
+              restore_block(r, &file, NN_MOMENT2);
     st_close(&file);
     if (!ok)
-        return fail_run(diag, "state.safetensors is of another model, or damaged");
+        return fail_run(diag, "state.safetensors is of another model or rank of adapters, or "
+                              "damaged");
+    if (r->lora)
+        nn_lora_run_put(r->lora, r->t->device, r->device);
     r->step = (uint64_t)step;
     return true;
 }
@@ -300,7 +343,8 @@ static bool take_step(Run *r, Diag *diag)
     NnDeviceStep s = {rate,          t->adam.beta1, t->adam.beta2, t->adam.eps,
                       t->adam.decay, t->clip,       step};
     NnDeviceResult result = {0};
-    if (!t->device->update(r->device, &s, &result))
+    if (!(r->lora ? nn_lora_run_update(r->lora, t->device, r->device, &s, &result)
+                  : t->device->update(r->device, &s, &result)))
         return fail_run(diag, t->device->error(r->device));
     r->step = step;
     r->tokens_seen += (uint64_t)t->batch * t->seq * t->accumulate;
@@ -368,6 +412,8 @@ static bool open_run(Run *r, Diag *diag)
         t->device->put(r->device, NN_WEIGHTS, r->model->weights);
         nn_pairs_refer(t->pairs, t->device, r->device);
     }
+    if (t->lora)
+        r->lora = nn_lora_run_open(r->model, t->lora, (float)(t->lora_alpha / t->lora), t->seed);
     return file_make_dirs(t->dir, diag) && restore(r, diag) && open_curve(r, diag);
 }
 
@@ -379,6 +425,7 @@ bool nn_train(const NnTraining *training, NnModel *model, Diag *diag)
         training->device->close(r.device);
     if (r.curve)
         fclose(r.curve);
+    nn_lora_run_close(r.lora);
     heap_free(r.tokens);
     nn_floats_free(r.scratch);
     arena_drop(&r.arena);

@@ -40,6 +40,9 @@ typedef struct NnTraining {
     const char *dir; /* where the run lives */
     uint32_t batch, seq, accumulate;
     uint64_t steps, warmup, save_every, evaluate_every;
+    uint32_t lora; /* the rank of adapters that are learnt in the place of the weights; 0: none */
+    double lora_alpha; /* adapters count lora_alpha / lora times */
+    const char *start; /* where the model lies that adapters belong to */
     NnAdam adam;
     double clip, last_rate; /* the rate falls by a cosine to last_rate times adam.rate */
     uint64_t seed;
@@ -49,7 +52,8 @@ typedef struct NnTraining {
 } NnTraining;
 
 /* Goes on from DIR where it holds a run; otherwise starts from `model`. Its weights are those of the
- * last step afterwards. */
+ * last step afterwards. With adapters `model` is what they belong to, also where a run goes on; DIR then holds them
+ * in PEFT's form beside the merged weights. */
 bool nn_train(const NnTraining *training, NnModel *model, Diag *diag);
 double nn_train_rate(const NnTraining *training, uint64_t step); /* from 1 */
 

@@ -1,6 +1,6 @@
 /* Forward, loss, gradients and AdamW: against PyTorch's numbers, against finite differences, and
  * that the number of threads changes no bit. */
-#include "nn/train.h"
+#include "nn/lora.h"
 
 #include "base/rng.h"
 #include "tests/nn/nn_help.h"

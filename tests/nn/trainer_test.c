@@ -198,6 +198,60 @@ T_TEST(stopped_runs_go_on_bit_by_bit)
     close_dir(&arena, &dir);
 }
 
+/* Adapters of the first model: only they move, a stopped run goes on with the same bits, and DIR has them as
+ * PEFT names them. */
+T_TEST(adapters_are_learnt_and_go_on)
+{
+    Arena arena = {0};
+    TempDir dir;
+    open_dir(&arena, &dir);
+    Diag diag = diag_make(&arena, "", STR(""));
+    NnData data = pattern(&arena);
+    NnModel base = first_model(&arena), whole = first_model(&arena), parts = first_model(&arena);
+    const char *a = path_join(&arena, dir.path, "a"), *b = path_join(&arena, dir.path, "b");
+    NnTraining t = small_training(nn_device_cpu(), &data, a);
+    t.lora = 2;
+    t.lora_alpha = 4;
+    t.start = "the/base";
+    REQUIRE(nn_train(&t, &whole, &diag));
+    NnDevice failing = *nn_device_cpu();
+    failing.update = failing_update;
+    failing.error = failing_error;
+    updates_left = 5;
+    t.device = &failing;
+    t.dir = b;
+    CHECK(!nn_train(&t, &parts, &diag) && diag.errors == 1);
+    nn_init(&parts, 1); /* as --start is read again */
+    t.device = nn_device_cpu();
+    REQUIRE(nn_train(&t, &parts, &diag));
+    CHECK(!memcmp(whole.weights, parts.weights, whole.table.total * sizeof(float)));
+    for (uint32_t i = 0; i < base.table.count; i++) {
+        const NnTensor *one = &base.table.tensors[i];
+        bool same = !memcmp(base.weights + one->at, whole.weights + one->at,
+                            one->count * sizeof(float));
+        CHECK_MSG(same == (!nn_tensor_is_matrix(one) || one->id == NN_EMBED), "%s", one->name);
+    }
+    StFile file;
+    Str config;
+    REQUIRE(st_open(&arena, path_join(&arena, a, "adapter_model.safetensors"), &file, &diag));
+    CHECK_EQ_INT(file.tensors.len, 2 * 7 * base.table.config.layers);
+    const StTensor *down = st_find(
+        &file, STR("base_model.model.model.layers.1.mlp.down_proj.lora_A.weight"));
+    REQUIRE(down != NULL);
+    CHECK(down->shape[0] == 2 && down->shape[1] == base.table.config.ffn);
+    st_close(&file);
+    REQUIRE(file_read(&arena, path_join(&arena, a, "adapter_config.json"), 0, &config, &diag));
+    CHECK(str_find(config, STR("\"target_modules\": [\"q_proj\", \"k_proj\", \"v_proj\", "
+                               "\"o_proj\", \"gate_proj\", \"up_proj\", \"down_proj\"]")) > 0);
+    CHECK(str_find(config, STR("\"lora_alpha\": 4")) > 0);
+    t.lora = 3; /* the state is of two */
+    CHECK(!nn_train(&t, &parts, &diag) && diag.errors == 2);
+    nn_close(&base);
+    nn_close(&whole);
+    nn_close(&parts);
+    close_dir(&arena, &dir);
+}
+
 static double last_loss;
 
 static void keep_loss(void *context, Str line)
