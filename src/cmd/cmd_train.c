@@ -1,8 +1,9 @@
-/* acraft train: trains the language model (`sft`; `rft` and `dpo` on its own judged answers), with `tokenizer` and
+/* acraft train: trains the language model (`sft`; `rft`, `dpo` and `grpo` on its own judged answers), with `tokenizer` and
  * `pack` to prepare its data. */
 #include "cmd/train.h"
 
 #include "nn/checkpoint.h"
+#include "nn/dpo.h"
 #include "nn/infer.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ bool train_in_range(const char *name, int64_t value, int64_t least, int64_t most
     return false;
 }
 
-static bool in_interval(const char *name, double value, double least, double most)
+bool train_in_interval(const char *name, double value, double least, double most)
 {
     if (value >= least && value <= most)
         return true;
@@ -31,8 +32,8 @@ static bool numbers_are_right(const TrainArgs *a)
     bool ok = train_in_range("batch", a->batch, 1, 65536) &&
               train_in_range("seq", a->seq, 1, most) &&
               train_in_range("accumulate", a->accumulate, 1, 65536) &&
-              train_in_range("steps", a->steps, 1, (int64_t)1 << 40) &&
-              train_in_range("warmup", a->warmup, 0, a->steps) &&
+              train_in_range("steps", a->steps, 0, (int64_t)1 << 40) &&
+              train_in_range("warmup", a->warmup, 0, a->steps ? a->steps : most) &&
               train_in_range("save-every", a->save_every, 0, (int64_t)1 << 40) &&
               train_in_range("evaluate-every", a->evaluate_every, 0, (int64_t)1 << 40) &&
               train_in_range("layers", a->layers, 1, 1024) &&
@@ -46,10 +47,11 @@ static bool numbers_are_right(const TrainArgs *a)
               train_in_range("lora", a->lora, 0, 1024);
     if (!ok)
         return false;
-    return in_interval("rate", a->rate, 1e-12, 10) &&
-           in_interval("last-rate", a->last_rate, 0, 1) && in_interval("decay", a->decay, 0, 1e6) &&
-           in_interval("clip", a->clip, 0, 1e12) &&
-           in_interval("lora-alpha", a->lora_alpha, 1e-6, 1e6);
+    return train_in_interval("rate", a->rate, 1e-12, 10) &&
+           train_in_interval("last-rate", a->last_rate, 0, 1) &&
+           train_in_interval("decay", a->decay, 0, 1e6) &&
+           train_in_interval("clip", a->clip, 0, 1e12) &&
+           train_in_interval("lora-alpha", a->lora_alpha, 1e-6, 1e6);
 }
 
 static void print_line(void *context, Str line)
@@ -155,7 +157,7 @@ static int run_dpo(CmdArgs *args, const TrainArgs *a, const Bpe *bpe, const NnDe
                         "no --held-out\n");
         return CMD_USAGE;
     }
-    if (!in_interval("beta", a->beta, 1e-6, 100) || !in_interval("nll", a->nll, 0, 100))
+    if (!train_in_interval("beta", a->beta, 1e-6, 100) || !train_in_interval("nll", a->nll, 0, 100))
         return CMD_USAGE;
     if (!nn_pairs_read(&args->arena, a->data, bpe, (uint32_t)a->seq, &pairs, diag) ||
         !nn_checkpoint_load(&args->arena, a->start, &model, diag))
@@ -165,7 +167,8 @@ static int run_dpo(CmdArgs *args, const TrainArgs *a, const Bpe *bpe, const NnDe
     fprintf(stderr, "%u pairs, %llu longer than %lld tokens\n", pairs.all.len,
             (unsigned long long)pairs.dropped, (long long)a->seq);
     NnTraining t = train_spec(args, a, device, a->out);
-    t.pairs = &pairs;
+    NnLessons lessons = nn_pairs_lessons(&pairs);
+    t.lessons = &lessons;
     bool ok = nn_train(&t, &model, diag) && train_write_int8(a->int8, &model, diag);
     nn_close(&model);
     return ok ? CMD_OK : cmd_say(diag, CMD_USAGE);
@@ -190,8 +193,8 @@ static int run_training(CmdArgs *args, const TrainArgs *a, const Bpe *bpe, Diag 
         return cmd_say(diag, CMD_LACKS);
     if (!strcmp(what, "dpo"))
         return run_dpo(args, a, bpe, device, diag);
-    if (!strcmp(what, "rft"))
-        return train_rft(args, a, bpe, device, diag);
+    if (!strcmp(what, "rft") || !strcmp(what, "grpo"))
+        return train_rounds(args, a, bpe, device, diag);
     return train_sft(args, a, bpe, device, diag) ? CMD_OK : cmd_say(diag, CMD_USAGE);
 }
 
@@ -236,13 +239,18 @@ static int run_train(CmdArgs *args, TrainArgs *a)
 {
     Diag diag = diag_make(&args->arena, args->words[1], STR(""));
     const char *what = args->words[0];
-    if (!strcmp(what, "grpo")) {
-        fprintf(stderr, "acraft train: 'grpo' is not there yet; sft, rft and dpo are\n");
-        return CMD_LACKS;
-    }
-    if (strcmp(what, "sft") && strcmp(what, "rft") && strcmp(what, "dpo") &&
+    if (strcmp(what, "sft") && strcmp(what, "rft") && strcmp(what, "dpo") && strcmp(what, "grpo") &&
         strcmp(what, "tokenizer") && strcmp(what, "pack")) {
-        fprintf(stderr, "acraft train: '%s' is none of sft, rft, dpo, tokenizer, pack\n", what);
+        fprintf(stderr, "acraft train: '%s' is none of sft, rft, dpo, grpo, tokenizer, pack\n",
+                what);
+        return CMD_USAGE;
+    }
+    if (a->rate < 0)
+        a->rate = !strcmp(what, "dpo") || !strcmp(what, "grpo") ? 1e-5 : 1e-3;
+    if (a->steps < 0)
+        a->steps = strcmp(what, "grpo") ? 1000 : 0;
+    if (!a->steps && strcmp(what, "grpo")) {
+        fprintf(stderr, "acraft train: --steps is 0; it is at least 1\n");
         return CMD_USAGE;
     }
     if (a->warmup < 0)
@@ -270,14 +278,15 @@ int cmd_train(int argc, char **argv)
     a.batch = 8;
     a.seq = 1024;
     a.accumulate = 1;
-    a.steps = 1000;
-    a.warmup = -1;
+    a.steps = a.warmup = -1;
     a.save_every = a.evaluate_every = 100;
-    a.rate = 1e-3;
+    a.rate = -1;
     a.last_rate = a.decay = 0.1;
     a.clip = a.nll = 1;
     a.rounds = 1;
     a.beta = 0.1;
+    a.ratio_low = 3e-4;
+    a.ratio_high = 4e-4;
     a.samples = 8;
     a.tasks = 1000;
     a.temperature = 0.7;
@@ -290,11 +299,11 @@ int cmd_train(int argc, char **argv)
         {"device", CMD_TEXT, &a.device, "NAME", "cpu or cuda (cpu)"},
         {"int8", CMD_TEXT, &a.int8, "FILE", "write the result as int8 weights, too"},
         {"", CMD_HEAD, NULL, NULL, "the run"},
-        {"steps", CMD_I64, &a.steps, "N", "optimiser steps (1000)"},
+        {"steps", CMD_I64, &a.steps, "N", "optimiser steps (1000; grpo: one pass)"},
         {"batch", CMD_I64, &a.batch, "N", "sequences at once (8)"},
         {"seq", CMD_I64, &a.seq, "N", "tokens of a sequence (1024)"},
         {"accumulate", CMD_I64, &a.accumulate, "N", "batches of a step (1)"},
-        {"rate", CMD_F64, &a.rate, "R", "learning rate (0.001)"},
+        {"rate", CMD_F64, &a.rate, "R", "learning rate (0.001; dpo and grpo: 0.00001)"},
         {"last-rate", CMD_F64, &a.last_rate, "R", "its last value, as a share (0.1)"},
         {"warmup", CMD_I64, &a.warmup, "N", "steps in which the rate rises (20, or a tenth)"},
         {"decay", CMD_F64, &a.decay, "D", "weight decay of matrices (0.1)"},
@@ -307,12 +316,15 @@ int cmd_train(int argc, char **argv)
         {"", CMD_HEAD, NULL, NULL, "dpo"},
         {"beta", CMD_F64, &a.beta, "B", "how far the model may go from the start (0.1)"},
         {"nll", CMD_F64, &a.nll, "W", "weight of the chosen answer's own loss (1)"},
-        {"", CMD_HEAD, NULL, NULL, "rft"},
+        {"", CMD_HEAD, NULL, NULL, "rft and grpo"},
         {"rounds", CMD_I64, &a.rounds, "N", "of sampling and learning (1)"},
         {"n", CMD_I64, &a.samples, "N", "answers to a task (8)"},
         {"most", CMD_I64, &a.tasks, "N", "tasks, the first of the file (1000)"},
         {"temperature", CMD_F64, &a.temperature, "T", "of the answers (0.7)"},
-        {"mix", CMD_TEXT, &a.mix, "FILE", "data that are learnt beside the right answers"},
+        {"mix", CMD_TEXT, &a.mix, "FILE", "rft: data that are learnt beside the right answers"},
+        {"ratio-low", CMD_F64, &a.ratio_low, "L",
+         "grpo: answers become less likely by L at most (0.0003)"},
+        {"ratio-high", CMD_F64, &a.ratio_high, "H", "grpo: ... or likelier by H (0.0004)"},
         {"j", CMD_I64, &a.jobs, "N", "processes that draw and judge (one for each processor)"},
         {"", CMD_HEAD, NULL, NULL, "a new model"},
         {"layers", CMD_I64, &a.layers, "N", "(8)"},
@@ -326,13 +338,14 @@ int cmd_train(int argc, char **argv)
     };
     CmdUsage usage = {
         "train",
-        "sft|rft|dpo|tokenizer|pack DATA -o PATH",
+        "sft|rft|dpo|grpo|tokenizer|pack DATA -o PATH",
         "Trains the language model on rows with \"text\" or \"prompt\" and "
         "\"completion\" (JSON Lines),\nor on packed tokens. Each step is one JSON line; "
         "the same command goes on with a stopped run.\nrft asks the model for kernels to rows, "
-        "judges "
-        "them and learns the right ones; dpo learns from pairs\n(\"prompt\", \"chosen\", "
-        "\"rejected\", or the samples of rft and of acraft data score --keep).",
+        "judges them and learns the right ones; grpo learns all of them by what\nthey are worth "
+        "beside "
+        "the others to the same question; dpo learns from pairs\n(\"prompt\", \"chosen\", "
+        "\"rejected\", or the samples of rft, of grpo and of acraft data score --keep).",
         "acraft train sft rows.jsonl --tokenizer tokenizer.json -o run --steps 200",
         options,
         sizeof options / sizeof *options,

@@ -10,15 +10,7 @@
 #ifndef NN_DPO_H
 #define NN_DPO_H
 
-#include "nn/bpe.h"
-#include "nn/device.h"
-
-/* A question and an answer to it, as a window. */
-typedef struct NnSequence {
-    int32_t *tokens, *targets; /* [seq]; targets below 0 are not learnt */
-    uint32_t learnt;
-    double reference; /* sum of the losses at the start */
-} NnSequence;
+#include "nn/sequence.h"
 
 typedef struct NnPair {
     NnSequence chosen, rejected;
@@ -36,15 +28,11 @@ typedef struct NnPairs {
  * N005 says which line is wrong. */
 bool nn_pairs_read(Arena *arena, const char *path, const Bpe *bpe, uint32_t seq, NnPairs *pairs,
                    Diag *diag);
-/* The losses at the start; the device has a batch of one and holds its weights. */
-void nn_pairs_refer(NnPairs *pairs, const NnDevice *device, void *model);
+NnLessons nn_pairs_lessons(NnPairs *pairs);
 
 typedef struct NnPairLoss {
     double loss, margin; /* margin: z */
 } NnPairLoss;
-/* Adds the gradient of `share` times the loss of the pair. */
-NnPairLoss nn_pair_learn(const NnPairs *pairs, const NnPair *pair, const NnDevice *device,
-                         void *model, double share);
 /* The loss alone, and what weighs the gradients of both sums of losses. */
 NnPairLoss nn_pair_loss(const NnPairs *pairs, const NnPair *pair, double chosen, double rejected,
                         double *chosen_weight, double *rejected_weight);

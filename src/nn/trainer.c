@@ -270,6 +270,7 @@ static bool open_curve(Run *r, Diag *diag)
 typedef struct CurveLine {
     double loss, norm, rate, held_out;
     double margin, preferred; /* of pairs: the mean of z, the share of them above 0 */
+    double ratio, clipped;    /* of graded answers: the mean ratio, the share beyond the limit */
 } CurveLine;
 
 static void put_number(Buf *line, const char *name, double value)
@@ -290,6 +291,8 @@ static void write_line(Run *r, const CurveLine *c)
     put_number(&line, "rate", c->rate);
     put_number(&line, "margin", c->margin);
     put_number(&line, "preferred", c->preferred);
+    put_number(&line, "ratio", c->ratio);
+    put_number(&line, "clipped", c->clipped);
     put_number(&line, "held_out", c->held_out);
     buf_printf(&line, ", \"seconds\": %.3f, \"tokens_per_second\": %.0f}", seconds,
                seconds > 0 ? (double)r->tokens_seen / seconds : 0);
@@ -315,18 +318,21 @@ static uint64_t learn_windows(Run *r, uint64_t step)
     return learnt;
 }
 
-/* The gradients of a step over pairs, and their mean loss. */
-static void learn_pairs(Run *r, uint64_t step, CurveLine *line)
+/* The gradients of a step over lessons, and the means of what they say; NAN stays NAN. */
+static void learn_lessons(Run *r, uint64_t step, CurveLine *line)
 {
     const NnTraining *t = r->t;
-    uint64_t count = t->pairs->all.len, first = (step - 1) * t->batch;
-    line->loss = line->margin = line->preferred = 0;
+    const NnLessons *l = t->lessons;
+    uint64_t count = l->count, first = (step - 1) * t->batch;
+    line->loss = line->margin = line->preferred = line->ratio = line->clipped = 0;
     for (uint64_t i = first; i < first + t->batch; i++) {
-        const NnPair *pair = &t->pairs->all.at[shuffled(i % count, count, t->seed, i / count)];
-        NnPairLoss loss = nn_pair_learn(t->pairs, pair, t->device, r->device, 1.0 / t->batch);
-        line->loss += loss.loss / t->batch;
-        line->margin += loss.margin / t->batch;
-        line->preferred += (double)(loss.margin > 0) / t->batch;
+        uint32_t index = (uint32_t)shuffled(i % count, count, t->seed, i / count);
+        NnLesson one = l->learn(l->self, index, t->device, r->device, 1.0 / t->batch);
+        line->loss += one.loss / t->batch;
+        line->margin += one.margin / t->batch;
+        line->preferred += isnan(one.margin) ? NAN : (double)(one.margin > 0) / t->batch;
+        line->ratio += one.ratio / t->batch;
+        line->clipped += one.clipped / t->batch;
     }
 }
 
@@ -335,9 +341,14 @@ static bool take_step(Run *r, Diag *diag)
     const NnTraining *t = r->t;
     uint64_t step = r->step + 1, learnt = 0;
     double rate = nn_train_rate(t, step);
-    CurveLine line = {.rate = rate, .held_out = NAN, .margin = NAN, .preferred = NAN};
-    if (t->pairs)
-        learn_pairs(r, step, &line);
+    CurveLine line = {.rate = rate,
+                      .held_out = NAN,
+                      .margin = NAN,
+                      .preferred = NAN,
+                      .ratio = NAN,
+                      .clipped = NAN};
+    if (t->lessons)
+        learn_lessons(r, step, &line);
     else
         learnt = learn_windows(r, step);
     NnDeviceStep s = {rate,          t->adam.beta1, t->adam.beta2, t->adam.eps,
@@ -352,7 +363,7 @@ static bool take_step(Run *r, Diag *diag)
         return fail_run(diag, "the loss is not a number any more; try a lower rate");
     if (t->held_out && t->evaluate_every && (step % t->evaluate_every == 0 || step == t->steps))
         line.held_out = evaluate(r);
-    if (!t->pairs)
+    if (!t->lessons)
         line.loss = learnt ? result.loss / (double)learnt : 0;
     line.norm = result.norm;
     write_line(r, &line);
@@ -383,8 +394,8 @@ static bool check_data(const NnTraining *t, const NnModel *model, Diag *diag)
                 return fail_run(diag, "the data hold a token outside the model's vocabulary");
     if (!t->batch || !t->accumulate || !t->seq || t->seq > model->table.config.context)
         return fail_run(diag, "batch and accumulate are at least 1, seq at most the context");
-    if (t->pairs && t->held_out)
-        return fail_run(diag, "pairs have no held-out loss; score the result");
+    if (t->lessons && t->held_out)
+        return fail_run(diag, "pairs and groups have no held-out loss; score the result");
     if (t->data && t->data->count <= t->seq)
         return fail_run(diag, "the data are shorter than one sequence");
     return true;
@@ -403,14 +414,14 @@ static bool open_run(Run *r, Diag *diag)
     r->tokens = heap_alloc(2 * rows * sizeof *r->tokens);
     r->targets = r->tokens + rows;
     r->scratch = nn_floats_new(r->model->table.total);
-    r->device = t->device->open(&shape, t->pairs ? 1 : t->batch, t->seq, why, sizeof why);
+    r->device = t->device->open(&shape, t->lessons ? 1 : t->batch, t->seq, why, sizeof why);
     if (!r->device) {
         diag_error(diag, "N006", (Span){0}, "device %s: %s", t->device->name, why);
         return false;
     }
-    if (t->pairs) {
+    if (t->lessons) {
         t->device->put(r->device, NN_WEIGHTS, r->model->weights);
-        nn_pairs_refer(t->pairs, t->device, r->device);
+        t->lessons->refer(t->lessons->self, t->device, r->device);
     }
     if (t->lora)
         r->lora = nn_lora_run_open(r->model, t->lora, (float)(t->lora_alpha / t->lora), t->seed);

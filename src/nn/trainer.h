@@ -10,7 +10,7 @@
 
 #include "nn/bpe.h"
 #include "nn/device.h"
-#include "nn/dpo.h"
+#include "nn/sequence.h"
 #include "nn/train.h"
 
 /* "cpu" or "cuda"; NULL: there is none here, and why (N006). The CUDA library lies beside the program
@@ -36,8 +36,8 @@ bool nn_data_write(const char *path, const NnData *data, uint32_t vocab, Diag *d
 typedef struct NnTraining {
     const NnDevice *device;
     const NnData *data, *held_out; /* held_out NULL: no evaluation */
-    NnPairs *pairs;  /* learnt in the place of data, `batch` of them a step; NULL: none */
-    const char *dir; /* where the run lives */
+    const NnLessons *lessons;      /* in the place of data, `batch` of them a step; NULL: none */
+    const char *dir;               /* where the run lives */
     uint32_t batch, seq, accumulate;
     uint64_t steps, warmup, save_every, evaluate_every;
     uint32_t lora; /* the rank of adapters that are learnt in the place of the weights; 0: none */

@@ -1,4 +1,4 @@
-/* acraft train: dpo and rft by command, on a model that is too small to write anything. */
+/* acraft train: dpo, rft and grpo by command, on a model that is too small to write anything. */
 #include "cmd/cmd.h"
 
 #include "base/file.h"
@@ -50,7 +50,7 @@ static const char samples[] =
     "five "
     "six\"}, {\"role\": \"assistant\", \"content\": \"a good answer\"}]}\n";
 
-T_TEST(train_dpo_and_rft_by_command)
+T_TEST(train_dpo_rft_and_grpo_by_command)
 {
     Arena arena = {0};
     Diag diag = diag_make(&arena, "train", STR(""));
@@ -85,6 +85,18 @@ T_TEST(train_dpo_and_rft_by_command)
         lines += line.len > 0;
     CHECK_EQ_INT(lines, 1); /* the right answer once, the wrong one not */
     CHECK(file_exists(in_dir(&arena, "rft/round-1/run/model.safetensors")));
+    /* The same answers by what they are worth: one pass is two steps, whose weights stand in the round's run. */
+    char *grpo = text(in_dir(&arena, "grpo"));
+    write_file(&arena, "grpo/round-1/samples.jsonl", samples);
+    CHECK_EQ_INT(TRAIN("grpo", pairs, "-o", grpo, "--tokenizer", bpe, "--start", sft, "-n", "1"),
+                 CMD_USAGE);
+    CHECK_EQ_INT(TRAIN("grpo", pairs, "-o", grpo, "--tokenizer", bpe, "--start", sft, "--seq", "40",
+                       "--batch", "2", "--lora", "2"),
+                 CMD_OK);
+    REQUIRE(file_read(&arena, in_dir(&arena, "grpo/round-1/run/curve.jsonl"), 0, &curve, &diag));
+    CHECK(str_find(curve, STR("\"step\": 2")) > 0 && str_find(curve, STR("\"step\": 3")) < 0);
+    CHECK(str_find(curve, STR("\"ratio\": 1")) > 0);
+    CHECK(file_exists(in_dir(&arena, "grpo/round-1/run/adapter_model.safetensors")));
     CHECK(temp_dir_remove(&dir, &diag));
     arena_drop(&arena);
 }

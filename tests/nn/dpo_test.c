@@ -88,8 +88,9 @@ T_TEST(dpo_gradients_are_slopes)
     const NnTable *table = &l.model.table;
     float *grads = nn_floats_new(table->total);
     double learnt = 0;
+    NnLessons lessons = nn_pairs_lessons(&l.pairs);
     for (uint32_t i = 0; i < COUNT; i++)
-        learnt += nn_pair_learn(&l.pairs, &l.pairs.all.at[i], l.device, l.at, 1.0 / COUNT).loss;
+        learnt += lessons.learn(lessons.self, i, l.device, l.at, 1.0 / COUNT).loss;
     l.device->get(l.at, NN_GRADS, grads);
     CHECK_NEAR(learnt / COUNT, mean_loss(&l), 1e-6);
     for (uint32_t i = 0; i < table->count; i++)
@@ -125,8 +126,9 @@ T_TEST(dpo_loss_is_that_of_the_formula)
 static void run_dpo(Learner *l, const char *dir, uint64_t steps, NnModel *model)
 {
     Diag diag = diag_make(&l->arena, "dpo", STR(""));
+    NnLessons lessons = nn_pairs_lessons(&l->pairs);
     NnTraining t = {.device = l->device,
-                    .pairs = &l->pairs,
+                    .lessons = &lessons,
                     .dir = dir,
                     .batch = 2,
                     .seq = SEQ,

@@ -1,9 +1,13 @@
-/* acraft train rft: rejection sampling. In: rows whose tasks are asked, a checkpoint. Out: a directory with
+/* acraft train rft and grpo: rounds of asking the model and learning from its judged answers. In: rows whose tasks
+ * are asked, a checkpoint. Out: a directory with
  *
  *     RUN/round-1/model.safetensors   the weights that are asked (int8)
  *     RUN/round-1/samples.jsonl       every answer with its mark: right, wrong, refused
- *     RUN/round-1/rows.jsonl          distinct right answers
+ *     RUN/round-1/rows.jsonl          rft: distinct right answers, which are learnt
  *     RUN/round-1/run/                the training on them; its checkpoint begins the next round
+ *
+ * rft (rejection sampling) learns the right answers as they are, grpo all answers by what they are worth beside
+ * the others to the same question (nn/group.h).
  *
  * What is there is not made again, so that the same command goes on with a stopped run. Answers are drawn and
  * judged by processes (int8 weights, checks, proofs, lowering, reference interpreter at odd sizes), then the
@@ -14,6 +18,7 @@
 #include "base/map.h"
 #include "gen/local/local.h"
 #include "nn/checkpoint.h"
+#include "nn/group.h"
 #include "rows/rows.h"
 #include <errno.h>
 #include <jansson.h>
@@ -30,6 +35,7 @@ typedef struct Round {
     const char *dir;   /* of the round */
     const char *start; /* the checkpoint it begins with */
     NnModel model;
+    bool graded; /* grpo */
 } Round;
 
 static const char *in_round(const Round *r, const char *name)
@@ -125,7 +131,31 @@ static bool append(Arena *arena, NnData *to, const NnData *more)
     return true;
 }
 
-static bool learn(Round *r, Diag *diag)
+/* grpo: one pass over the answers, unless --steps says otherwise. A round of which nothing can be learnt leaves the
+ * weights as they are. */
+static bool learn_graded(Round *r, Diag *diag)
+{
+    const TrainArgs *a = r->a;
+    NnGroups groups;
+    const char *run = in_round(r, "run");
+    if (!nn_groups_read(r->arena, in_round(r, "samples.jsonl"), r->bpe, (uint32_t)a->seq, &groups,
+                        diag))
+        return false;
+    printf("{\"groups\": %u, \"even\": %u, \"answers\": %u, \"too_long\": %llu}\n", groups.groups,
+           groups.even, groups.all.len, (unsigned long long)groups.dropped);
+    if (!groups.all.len)
+        return nn_checkpoint_save(run, &r->model, ST_F32, 0, diag);
+    groups.low = a->ratio_low;
+    groups.high = a->ratio_high;
+    NnTraining t = train_spec(r->args, a, r->device, run);
+    NnLessons lessons = nn_groups_lessons(&groups);
+    t.lessons = &lessons;
+    if (!t.steps)
+        t.steps = (groups.all.len + t.batch - 1) / t.batch;
+    return nn_train(&t, &r->model, diag);
+}
+
+static bool learn_right(Round *r, Diag *diag)
 {
     NnData data, mix = {0};
     NnTraining t = train_spec(r->args, r->a, r->device, in_round(r, "run"));
@@ -143,22 +173,39 @@ static bool run_round(Round *r, Diag *diag)
               nn_checkpoint_load(r->arena, r->start, &r->model, diag);
     if (!ok)
         return false;
-    ok = draw_samples(r, diag) && keep_right(r, diag) && learn(r, diag);
+    ok = draw_samples(r, diag) &&
+         (r->graded ? learn_graded(r, diag) : keep_right(r, diag) && learn_right(r, diag));
     nn_close(&r->model);
     return ok;
 }
 
-int train_rft(CmdArgs *args, const TrainArgs *a, const Bpe *bpe, const NnDevice *device, Diag *diag)
+int train_rounds(CmdArgs *args, const TrainArgs *a, const Bpe *bpe, const NnDevice *device,
+                 Diag *diag)
 {
+    const char *what = args->words[0];
+    bool graded = !strcmp(what, "grpo");
     if (!a->start || !bpe) {
-        fprintf(stderr, "acraft train rft: needs --start CHECKPOINT and --tokenizer FILE\n");
+        fprintf(stderr, "acraft train %s: needs --start CHECKPOINT and --tokenizer FILE\n", what);
         return CMD_USAGE;
     }
+    if (graded && (a->mix || a->samples < 2)) {
+        fprintf(stderr, "acraft train grpo: takes no --mix, and -n is at least 2: an answer is "
+                        "compared with the others to its question\n");
+        return CMD_USAGE;
+    }
+    if (!train_in_interval("ratio-low", a->ratio_low, 1e-9, 1) ||
+        !train_in_interval("ratio-high", a->ratio_high, 1e-9, 1e6))
+        return CMD_USAGE;
     if (!train_in_range("rounds", a->rounds, 1, 1000) ||
         !train_in_range("n", a->samples, 1, 1000) ||
         !train_in_range("most", a->tasks, 1, 1000000) || !train_in_range("j", a->jobs, 0, 1024))
         return CMD_USAGE;
-    Round r = {.args = args, .a = a, .bpe = bpe, .device = device, .arena = &args->arena};
+    Round r = {.args = args,
+               .a = a,
+               .bpe = bpe,
+               .device = device,
+               .arena = &args->arena,
+               .graded = graded};
     r.start = a->start;
     for (int64_t k = 1; k <= a->rounds; k++) {
         r.dir = path_join(r.arena, a->out, str_format(r.arena, "round-%lld", (long long)k));
