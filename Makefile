@@ -214,7 +214,7 @@ soak:
 	$(MAKE) B=release DOCS=--all docs-check
 	$(MAKE) B=release trainers
 	tests/install
-	$(MAKE) tidy
+	$(MAKE) coverage
 	$(MAKE) aarch64
 	$(foreach f,$(FUZZERS),$(MAKE) fuzz-$f &&) true
 
@@ -325,7 +325,7 @@ dist:
 
 FORMATTED = $(wildcard src/*/*.[ch] src/*/*/*.[ch] src/*/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] bench/*.[ch] tools/*/*.[ch])
 fmt:
-	clang-format -i $(FORMATTED)
+	@clang-format -i $(FORMATTED)
 fmt-check:
 	@echo "  TEST format"
 	@bad=$$(clang-format --dry-run -Werror $(FORMATTED) 2>&1 | sed -n "s/:.*error: .*//p" | sort -u); \
