@@ -1,5 +1,5 @@
-/* The planner's kernels: predicted time against the bound and the reach, per task and category, with
- * their geometric means. The bound is what must move at the chip's peak bandwidth, the reach what must
+/* The planner's kernels: predicted time against the bound and the attainable time, per task and category, with
+ * their geometric means. The bound is what must move at the chip's peak bandwidth, the attainable time what must
  * move at the rates the cycle model grants at most (npu/bound.c).
  *
  *     bench-plan [full|medium|eager|rules|mhc] [CATEGORY|CATEGORY/TASK...]
@@ -26,7 +26,7 @@ static const char *const mode_names[MODES] = {"full", "medium", "eager", "rules"
 
 typedef struct Tally {
     uint32_t tasks, timed, counted;
-    double logs, reach_logs;
+    double logs, attainable_logs;
     uint32_t eager, faster; /* with a measured time; faster by more than the model's error */
     double eager_logs;
 } Tally;
@@ -41,7 +41,7 @@ typedef struct Run {
     const Graph *graph; /* what was read */
     Plan plan;
     Verdict verdict;
-    double reach_us;
+    double attainable_us;
     const char *why;
 } Run;
 
@@ -70,7 +70,7 @@ static bool time_task(Run *run)
     }
     NpuWork work = eval_work(task->graph);
     run->graph = task->graph;
-    run->reach_us = npu_reach(chip(), &work).us;
+    run->attainable_us = npu_attainable(chip(), &work).us;
     EvalCraft c = {.file = "plan.craft",
                    .text = run->plan.craft,
                    .operands = make_operands(run->arena, &run->plan),
@@ -114,7 +114,7 @@ static void count_shares(const Run *run, Tally *tally)
         return;
     tally->counted++;
     tally->logs += log(run->verdict.bound_us / run->verdict.predicted_us);
-    tally->reach_logs += log(run->reach_us / run->verdict.predicted_us);
+    tally->attainable_logs += log(run->attainable_us / run->verdict.predicted_us);
 }
 
 static void bench_task(const char *path, Mode mode, const TorchEager *eager, Tally *tally)
@@ -126,9 +126,10 @@ static void bench_task(const char *path, Mode mode, const TorchEager *eager, Tal
         const Verdict *v = &run.verdict;
         double ratio = v->bound_us / v->predicted_us;
         tally->timed++;
-        printf("%-52s %-10s predicted %10.1f us  bound %9.1f us  ratio %.2f  of reach %.2f  %s",
-               path, run.plan.strategy, v->predicted_us, v->bound_us, ratio,
-               run.reach_us / v->predicted_us, busiest(v));
+        printf(
+            "%-52s %-10s predicted %10.1f us  bound %9.1f us  ratio %.2f  of attainable %.2f  %s",
+            path, run.plan.strategy, v->predicted_us, v->bound_us, ratio,
+            run.attainable_us / v->predicted_us, busiest(v));
         count_shares(&run, tally);
         if (eager)
             count_eager(&run, tally);
@@ -144,9 +145,11 @@ static void print_mean(const char *name, const Tally *t)
 {
     if (t->counted)
         printf("%s: %u of %u timed; geometric means over the %u above 10 us: bound / predicted "
-               "%.3f, reach / predicted %.3f, bound / reach %.3f (predicted, not measured)\n",
+               "%.3f, attainable / predicted %.3f, bound / attainable %.3f (predicted, not "
+               "measured)\n",
                name, t->timed, t->tasks, t->counted, exp(t->logs / t->counted),
-               exp(t->reach_logs / t->counted), exp((t->logs - t->reach_logs) / t->counted));
+               exp(t->attainable_logs / t->counted),
+               exp((t->logs - t->attainable_logs) / t->counted));
     if (t->eager)
         printf(
             "%s: faster than measured eager beyond the range of the prediction: %u of %u; eager / "
@@ -161,7 +164,7 @@ static void add_tally(Tally *all, const Tally *t)
     all->timed += t->timed;
     all->counted += t->counted;
     all->logs += t->logs;
-    all->reach_logs += t->reach_logs;
+    all->attainable_logs += t->attainable_logs;
     all->eager += t->eager;
     all->faster += t->faster;
     all->eager_logs += t->eager_logs;
@@ -197,9 +200,9 @@ static void bench_streams(const char *path, int64_t n, int64_t width, int64_t to
         double unfused = time_unfused_us(run.graph, chip());
         tally->timed++;
         count_shares(&run, tally);
-        printf("%10.1f %10.1f %6.2f %6.2f  %-9s %10.1f %6.2f  ", v->predicted_us, v->bound_us,
-               v->bound_us / v->predicted_us, run.reach_us / v->predicted_us, busiest(v), unfused,
-               unfused / v->predicted_us);
+        printf("%10.1f %10.1f %6.2f %10.2f  %-9s %10.1f %6.2f  ", v->predicted_us, v->bound_us,
+               v->bound_us / v->predicted_us, run.attainable_us / v->predicted_us, busiest(v),
+               unfused, unfused / v->predicted_us);
         print_operators(run.graph);
     } else {
         printf("not timed: %s\n", run.why ? run.why : "?");
@@ -213,8 +216,8 @@ static void bench_mhc(void)
     static const char *const paths[] = {"tasks/mhc/mhc_post.py", "tasks/mhc/mhc_post_grad.py"};
     static const int64_t streams[] = {4, 8}, widths[] = {1024, 5120}, tokens[] = {1, 2048, 8192};
     Tally tally = {0};
-    printf("%-14s %2s %6s %7s  %10s %10s %6s %6s  %-9s %10s %6s  %s\n", "task", "n", "D", "tokens",
-           "predicted", "bound", "ratio", "reach", "busiest", "unfused", "times",
+    printf("%-14s %2s %6s %7s  %10s %10s %6s %10s  %-9s %10s %6s  %s\n", "task", "n", "D", "tokens",
+           "predicted", "bound", "ratio", "attainable", "busiest", "unfused", "times",
            "operators one by one, at least (us, predicted: operands once at peak, a launch each)");
     for (int i = 0; i < 2; i++)
         for (int n = 0; n < 2; n++)

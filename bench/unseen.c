@@ -87,7 +87,7 @@ static void find(const Case *c, Found *found)
         copy_text(found->why, diag.items.len ? diag.items.at[0].text : "not read");
     } else {
         NpuWork work = eval_work(task->graph);
-        found->attainable_us = npu_reach(chip(), &work).us;
+        found->attainable_us = npu_attainable(chip(), &work).us;
         found->unfused_us = time_unfused_us(task->graph, chip());
         copy_text(found->strategy, plan.strategy);
         found->timed = time_plan(&arena, task->graph, &plan, &verdict);

@@ -43,9 +43,9 @@ NpuBound npu_bound(const NpuChip *chip, const NpuWork *w)
 static double model(enum NpuConstant which) { return npu_constants[which].value; }
 
 /* With so many vector cores, the two of an AI core sharing its port to GM. */
-static NpuBound reach_with(const NpuChip *c, const NpuWork *w, uint32_t cores)
+static NpuBound attainable_with(const NpuChip *c, const NpuWork *w, uint32_t cores)
 {
-    NpuBound reach = {0, "nothing"};
+    NpuBound least = {0, "nothing"};
     double ports = cores < c->aic ? cores : c->aic, gm = c->gm_tbps * 1e6, mhz = c->mhz;
     double keeps = c->l2_mib * 1048576.0 * model(NPU_C_L2_USED),
            held = keeps + c->aiv * (double)c->ub;
@@ -53,24 +53,24 @@ static NpuBound reach_with(const NpuChip *c, const NpuWork *w, uint32_t cores)
     double port = ports * mhz * model(NPU_C_GM_PORT), peak = gm * model(NPU_C_GM_REACHED);
     double rate = port < peak ? port : peak, mixed = gm * model(NPU_C_GM_MIXED);
     double spilt = w->written > keeps ? 1 - keeps / w->written : 0; /* once L2 is full */
-    raise_bound(&reach, read, rate, "reading");
+    raise_bound(&least, read, rate, "reading");
     if (spilt > 0)
-        raise_bound(&reach, read * (1 - spilt) * mixed / rate + (read + w->written) * spilt, mixed,
+        raise_bound(&least, read * (1 - spilt) * mixed / rate + (read + w->written) * spilt, mixed,
                     "reading, and storing what L2 does not keep");
-    raise_bound(&reach, w->written, cores * mhz * model(NPU_C_MTE3_RATE), "storing");
-    raise_bound(&reach, w->special, cores * mhz * c->vector_rate, "exponentials and the like");
-    raise_bound(&reach, w->products, mhz * c->aic * c->cube_rate * (w->narrow ? 2 : 1),
+    raise_bound(&least, w->written, cores * mhz * model(NPU_C_MTE3_RATE), "storing");
+    raise_bound(&least, w->special, cores * mhz * c->vector_rate, "exponentials and the like");
+    raise_bound(&least, w->products, mhz * c->aic * c->cube_rate * (w->narrow ? 2 : 1),
                 "matrix products");
-    reach.us += model(NPU_C_TASK_LEAST_US) + cores * model(NPU_C_CORE_LEAST_US) +
+    least.us += model(NPU_C_TASK_LEAST_US) + cores * model(NPU_C_CORE_LEAST_US) +
                 model(NPU_C_MTE2_LATENCY) / mhz;
-    return reach;
+    return least;
 }
 
-NpuBound npu_reach(const NpuChip *chip, const NpuWork *work)
+NpuBound npu_attainable(const NpuChip *chip, const NpuWork *work)
 {
     NpuBound best = {0, "nothing"};
     for (uint32_t cores = 1; chip->gm_tbps > 0 && cores <= chip->aiv; cores++) {
-        NpuBound with = reach_with(chip, work, cores);
+        NpuBound with = attainable_with(chip, work, cores);
         if (cores == 1 || with.us < best.us)
             best = with;
     }

@@ -83,7 +83,7 @@ typedef struct NpuBound {
 NpuBound npu_bound(const NpuChip *chip, const NpuWork *work);
 /* The least time the cycle model could give it: a launch on as many vector cores as pay, and the same
  * bytes at the highest rates measured on boards (cost.def), with no wait anywhere. */
-NpuBound npu_reach(const NpuChip *chip, const NpuWork *work);
+NpuBound npu_attainable(const NpuChip *chip, const NpuWork *work);
 
 /* Kernels whose times the model predicts with different errors: on vector cores, on cube cores, on both. */
 typedef enum NpuTimeClass { NPU_TIME_VECTOR, NPU_TIME_CUBE, NPU_TIME_MIXED } NpuTimeClass;

@@ -1,4 +1,4 @@
-/* What the checker proves, leaves to be watched, and refuses: one small kernel for each. */
+/* What the checker proves, leaves to be checked at run time, and refuses: one small kernel for each. */
 #include "craft/craft.h"
 
 #include "ir/prove.h"

@@ -11,7 +11,7 @@ typedef struct Taken {
     bool ok, cut;
 } Taken;
 
-static Taken take(const char *answer, EvalForm form)
+static Taken extract_answer(const char *answer, EvalForm form)
 {
     Taken t = {0};
     t.ok = eval_candidate_extract(&t.arena, str_from(answer), form, &t.c, &t.reason, &t.cut);
@@ -39,7 +39,7 @@ static const char kernel[] = "extern \"C\" __global__ __aicore__ void f(GM_ADDR 
 T_TEST(extract_first_fence_that_is_a_kernel)
 {
     Arena arena = {0};
-    Taken t = take(
+    Taken t = extract_answer(
         str_format(&arena, "Compile with\n```sh\nmake\n```\nThe kernel:\n```cpp\n%s```\n", kernel),
         FORM_ANY);
     CHECK_EQ_INT(t.c.form, FORM_KERNEL);
@@ -50,7 +50,7 @@ T_TEST(extract_first_fence_that_is_a_kernel)
 
 T_TEST(extract_whole_text_without_a_fence)
 {
-    Taken t = take(kernel, FORM_KERNEL);
+    Taken t = extract_answer(kernel, FORM_KERNEL);
     CHECK_EQ_STR(t.c.extracted, "whole answer");
     CHECK_TEXT(t, "extern \"C\" __global__ __aicore__ void f(GM_ADDR x, GM_ADDR y) {}");
 }
@@ -58,55 +58,58 @@ T_TEST(extract_whole_text_without_a_fence)
 T_TEST(extract_drops_thinking)
 {
     Arena arena = {0};
-    Taken t = take(
+    Taken t = extract_answer(
         str_format(&arena,
                    "<think>first\n```cpp\n__global__ __aicore__ no\n```\n</think>\n```cpp\n%s```",
                    kernel),
         FORM_ANY);
     CHECK_TEXT(t, kernel);
-    Taken opened = take(str_format(&arena, "thoughts\n</think>\n```\n%s```", kernel), FORM_ANY);
+    Taken opened = extract_answer(str_format(&arena, "thoughts\n</think>\n```\n%s```", kernel),
+                                  FORM_ANY);
     CHECK_TEXT(opened, kernel);
-    Taken cut = take("<think>and so on and on", FORM_ANY);
+    Taken cut = extract_answer("<think>and so on and on", FORM_ANY);
     CHECK_MISSED(cut, true);
     arena_drop(&arena);
 }
 
 T_TEST(extract_sees_an_answer_that_breaks_off)
 {
-    Taken fence = take("```cpp\n__global__ __aicore__ void f(", FORM_ANY);
+    Taken fence = extract_answer("```cpp\n__global__ __aicore__ void f(", FORM_ANY);
     CHECK_MISSED(fence, true);
-    Taken tag = take("<kernel_impl>\n```cpp\n__global__ ", FORM_ANY);
+    Taken tag = extract_answer("<kernel_impl>\n```cpp\n__global__ ", FORM_ANY);
     CHECK_MISSED(tag, true);
-    Taken json = take("{\"sources\": [{\"path\": \"a.cpp\", \"content\": \"int", FORM_ANY);
+    Taken json = extract_answer("{\"sources\": [{\"path\": \"a.cpp\", \"content\": \"int",
+                                FORM_ANY);
     CHECK_MISSED(json, true);
-    Taken six = take("```python\nproject_json_src='''{}'''\nkernel_src='''...", FORM_MKB);
+    Taken six = extract_answer("```python\nproject_json_src='''{}'''\nkernel_src='''...", FORM_MKB);
     CHECK_MISSED(six, true);
-    Taken empty = take(" \n ", FORM_ANY);
+    Taken empty = extract_answer(" \n ", FORM_ANY);
     CHECK_MISSED(empty, false);
-    Taken prose = take("I cannot help with that.", FORM_ANY);
+    Taken prose = extract_answer("I cannot help with that.", FORM_ANY);
     CHECK_MISSED(prose, false);
 }
 
 T_TEST(extract_npukb_kernel)
 {
     Arena arena = {0};
-    Taken t = take(
+    Taken t = extract_answer(
         str_format(&arena, "Sure.\n<kernel_impl>\n```cpp\n%s\n```\n</kernel_impl>", kernel),
         FORM_ANY);
     CHECK_EQ_INT(t.c.form, FORM_NPUKB_KERNEL);
     CHECK_TEXT(t, "extern \"C\" __global__ __aicore__ void f(GM_ADDR x, GM_ADDR y) {}");
-    Taken bare = take(str_format(&arena, "<kernel_impl>%s</kernel_impl>", kernel),
-                      FORM_NPUKB_KERNEL);
+    Taken bare = extract_answer(str_format(&arena, "<kernel_impl>%s</kernel_impl>", kernel),
+                                FORM_NPUKB_KERNEL);
     CHECK_TEXT(bare, "extern \"C\" __global__ __aicore__ void f(GM_ADDR x, GM_ADDR y) {}");
     arena_drop(&arena);
 }
 
 T_TEST(extract_npukb_full)
 {
-    Taken t = take("================== op_host/add_tiling.h ==================\n```cpp\nA\n```\n"
-                   "================== op_host/add.cpp ==================\n```cpp\nB\n```\n"
-                   "================== op_kernel/add.cpp ==================\n```cpp\nC\n```\n",
-                   FORM_ANY);
+    Taken t = extract_answer(
+        "================== op_host/add_tiling.h ==================\n```cpp\nA\n```\n"
+        "================== op_host/add.cpp ==================\n```cpp\nB\n```\n"
+        "================== op_kernel/add.cpp ==================\n```cpp\nC\n```\n",
+        FORM_ANY);
     CHECK(t.ok);
     CHECK_EQ_INT(t.c.form, FORM_NPUKB_FULL);
     if (t.ok && CHECK_EQ_INT(t.c.texts.len, 3)) {
@@ -114,9 +117,10 @@ T_TEST(extract_npukb_full)
         CHECK_EQ_SLICE(t.c.texts.at[2].text, "C\n");
     }
     arena_drop(&t.arena);
-    Taken missing = take("===== op_host/add.cpp =====\n```cpp\nB\n```\n", FORM_NPUKB_FULL);
+    Taken missing = extract_answer("===== op_host/add.cpp =====\n```cpp\nB\n```\n",
+                                   FORM_NPUKB_FULL);
     CHECK_MISSED(missing, false);
-    Taken cut = take("===== op_host/add.cpp =====\n```cpp\nB\n", FORM_NPUKB_FULL);
+    Taken cut = extract_answer("===== op_host/add.cpp =====\n```cpp\nB\n", FORM_NPUKB_FULL);
     CHECK_MISSED(cut, true);
 }
 
@@ -127,7 +131,7 @@ T_TEST(extract_six_strings)
         "host_tiling_src=\"\"\"T\"\"\"\nhost_operator_src='''#include "
         "\"relu_custom_tiling.h\"\n'''\n"
         "kernel_src='''K''' + '''L'''\npython_bind_src='''B'''.strip()\nmodel_src='''M'''\n```\n";
-    Taken t = take(answer, FORM_ANY);
+    Taken t = extract_answer(answer, FORM_ANY);
     CHECK_MSG(t.ok, "%s", t.reason);
     CHECK_EQ_INT(t.c.form, FORM_MKB);
     if (t.ok && CHECK_EQ_INT(t.c.texts.len, 6)) {
@@ -136,7 +140,7 @@ T_TEST(extract_six_strings)
         CHECK(eval_candidate_model(&t.c) == &t.c.texts.at[5]);
     }
     arena_drop(&t.arena);
-    Taken five = take("kernel_src=''; model_src=''; host_operator_src=''", FORM_MKB);
+    Taken five = extract_answer("kernel_src=''; model_src=''; host_operator_src=''", FORM_MKB);
     CHECK_MISSED(five, false);
 }
 
@@ -165,14 +169,14 @@ T_TEST(extract_six_strings_as_they_end)
     const char *own = strchr(six, '\n') + 1; /* the first line has two targets */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Arena arena = {0};
-        Taken t = take(str_format(&arena, "%s%s", own, rows[i].more), FORM_MKB);
+        Taken t = extract_answer(str_format(&arena, "%s%s", own, rows[i].more), FORM_MKB);
         CHECK_MSG(t.ok == (rows[i].kernel != NULL), "%s: %s", rows[i].more, t.reason);
         if (t.ok && rows[i].kernel)
             CHECK_EQ_SLICE(t.c.texts.at[3].text, rows[i].kernel);
         arena_drop(&t.arena);
         arena_drop(&arena);
     }
-    Taken two = take(six, FORM_MKB);
+    Taken two = extract_answer(six, FORM_MKB);
     CHECK_MISSED(two, false);
 }
 
@@ -181,18 +185,19 @@ T_TEST(extract_direct_json)
     static const char answer[] =
         "```json\n{\"entry\": {\"model\": \"M.py::N\"}, \"sources\": [{\"path\": \"M.py\", "
         "\"content\": \"class N\"}, {\"path\": \"k/a.cpp\", \"content\": \"int a;\"}]}\n```";
-    Taken t = take(answer, FORM_ANY);
+    Taken t = extract_answer(answer, FORM_ANY);
     CHECK_MSG(t.ok, "%s", t.reason);
     CHECK_EQ_INT(t.c.form, FORM_MKB_DIRECT);
     CHECK_EQ_STR(t.c.entry, "M.py::N");
     CHECK(t.ok &&
           eval_candidate_model(&t.c) == &t.c.texts.at[0]); /* by the form, not by its text */
     arena_drop(&t.arena);
-    Taken outside = take("{\"entry\": {\"model\": \"M.py::N\"}, \"sources\": [{\"path\": \"../x\", "
-                         "\"content\": \"\"}]}",
-                         FORM_MKB_DIRECT);
+    Taken outside = extract_answer(
+        "{\"entry\": {\"model\": \"M.py::N\"}, \"sources\": [{\"path\": \"../x\", "
+        "\"content\": \"\"}]}",
+        FORM_MKB_DIRECT);
     CHECK_MISSED(outside, false);
-    Taken twice = take(
+    Taken twice = extract_answer(
         "{\"entry\": {\"model\": \"a::N\"}, \"sources\": [{\"path\": \"a\", \"content\": \"\"}, "
         "{\"path\": \"a\", \"content\": \"\"}]}",
         FORM_MKB_DIRECT);
@@ -233,7 +238,7 @@ T_TEST(extract_random_answers)
         int64_t count = rng_range(7, round, 0, 0, 40);
         for (int64_t i = 0; i < count; i++)
             strcat(answer, pieces[rng_range(7, round, (uint64_t)i + 1, 0, PIECES)]);
-        Taken t = take(answer, (EvalForm)rng_range(7, round, 100, 0, EVAL_FORM_COUNT));
+        Taken t = extract_answer(answer, (EvalForm)rng_range(7, round, 100, 0, EVAL_FORM_COUNT));
         CHECK(t.ok || t.reason[0]);
         arena_drop(&t.arena);
     }

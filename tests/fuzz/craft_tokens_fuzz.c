@@ -14,7 +14,7 @@ typedef struct Bytes {
     size_t len;
 } Bytes;
 
-static uint32_t take(Bytes *b, uint32_t below)
+static uint32_t take_byte(Bytes *b, uint32_t below)
 {
     uint32_t v = 0;
     for (int i = 0; i < 2; i++) {
@@ -56,7 +56,7 @@ static Str pick_program(Arena *arena, Bytes *b)
         add_folder(&kept, "tests/craft", &programs);
         vec_push(&kept, &programs, str_from(fallback));
     }
-    return programs.at[take(b, programs.len)];
+    return programs.at[take_byte(b, programs.len)];
 }
 
 /* ---- tokens ---- */
@@ -108,12 +108,12 @@ enum { WORDS = sizeof words / sizeof *words };
 
 static void change_token(Bytes *b, Pieces *t)
 {
-    uint32_t i = take(b, t->len), j = take(b, t->len);
+    uint32_t i = take_byte(b, t->len), j = take_byte(b, t->len);
     Str swap;
-    switch (take(b, 4)) {
+    switch (take_byte(b, 4)) {
     case 0: t->at[i] = (Str){0}; return;
     case 1: t->at[i] = t->at[j]; return;
-    case 2: t->at[i] = str_from(words[take(b, WORDS)]); return;
+    case 2: t->at[i] = str_from(words[take_byte(b, WORDS)]); return;
     default:
         swap = t->at[i];
         t->at[i] = t->at[j];
@@ -133,9 +133,9 @@ static Buf join(const Pieces *pieces, const char *between)
 
 static void change_line(Arena *arena, Bytes *b, Pieces *lines)
 {
-    uint32_t i = take(b, lines->len), j = take(b, lines->len);
+    uint32_t i = take_byte(b, lines->len), j = take_byte(b, lines->len);
     Str line = lines->at[i];
-    switch (take(b, 5)) {
+    switch (take_byte(b, 5)) {
     case 0: lines->at[i] = (Str){0}; return;
     case 1: lines->at[i] = lines->at[j]; return;
     case 2: lines->at[i] = str_from(str_format(arena, "    %.*s", STR_ARG(line))); return;
@@ -152,12 +152,12 @@ static Buf mutate(Arena *arena, Str text, Bytes *b)
     Str line;
     while (str_next(&text, '\n', &line))
         vec_push(arena, &lines, line);
-    for (uint32_t n = take(b, 3); n > 0; n--)
+    for (uint32_t n = take_byte(b, 3); n > 0; n--)
         change_line(arena, b, &lines);
     Buf joined = join(&lines, "\n");
     split(arena, str_copy(arena, buf_view(&joined)), &tokens);
     buf_free(&joined);
-    for (uint32_t n = take(b, 5); n > 0 && tokens.len; n--)
+    for (uint32_t n = take_byte(b, 5); n > 0 && tokens.len; n--)
         change_token(b, &tokens);
     return join(&tokens, "");
 }

@@ -21,8 +21,8 @@ static ValueId given(G *t, DType dtype, Shape shape)
         t->g, (Value){.dtype = dtype, .shape = shape, .kind = VALUE_INPUT, .node = NODE_NONE});
 }
 
-static bool add(G *t, Op op, int kind, uint32_t n, const ValueId *in, uint32_t n_attr,
-                const Attr *attr, ValueId *out)
+static bool add_node(G *t, Op op, int kind, uint32_t n, const ValueId *in, uint32_t n_attr,
+                     const Attr *attr, ValueId *out)
 {
     NodeSpec spec = {.op = op,
                      .kind = kind,
@@ -50,10 +50,10 @@ T_TEST(infer_broadcasts_both_ways)
     ValueId in[] = {given(&t, DT_F32, (Shape){3, {4, 1, 3}}),
                     given(&t, DT_F32, (Shape){2, {5, 1}})},
             out;
-    REQUIRE(add(&t, OP_BINARY, BINARY_add, 2, in, 0, NULL, &out));
+    REQUIRE(add_node(&t, OP_BINARY, BINARY_add, 2, in, 0, NULL, &out));
     CHECK(shape_equal(graph_value(t.g, out)->shape, (Shape){3, {4, 5, 3}}));
     ValueId bad[] = {in[0], given(&t, DT_F32, (Shape){2, {2, 2}})};
-    CHECK(!add(&t, OP_BINARY, BINARY_add, 2, bad, 0, NULL, &out));
+    CHECK(!add_node(&t, OP_BINARY, BINARY_add, 2, bad, 0, NULL, &out));
     REQUIRE(t.diag.items.len == 1);
     CHECK_EQ_INT(t.diag.items.at[0].at.line, 7);
     CHECK_EQ_STR(t.diag.items.at[0].code, "G103");
@@ -92,14 +92,14 @@ T_TEST(infer_reshape_and_overflow)
     start(&t);
     ValueId x = given(&t, DT_F32, (Shape){2, {6, 4}}), out;
     Attr hole = ints(AT_SHAPE, 3, (int64_t[]){2, -1, 3});
-    REQUIRE(add(&t, OP_RESHAPE, 0, 1, &x, 1, &hole, &out));
+    REQUIRE(add_node(&t, OP_RESHAPE, 0, 1, &x, 1, &hole, &out));
     CHECK(shape_equal(graph_value(t.g, out)->shape, (Shape){3, {2, 4, 3}}));
     Attr bad = ints(AT_SHAPE, 2, (int64_t[]){5, -1});
-    CHECK(!add(&t, OP_RESHAPE, 0, 1, &x, 1, &bad, &out));
+    CHECK(!add_node(&t, OP_RESHAPE, 0, 1, &x, 1, &bad, &out));
     Attr huge[] = {ints(AT_SHAPE, 2, (int64_t[]){INT64_C(1) << 40, INT64_C(1) << 40}),
                    {.key = AT_DTYPE}};
     huge[1].dtype = DT_F32;
-    CHECK(!add(&t, OP_FULL, 0, 0, NULL, 2, huge, &out));
+    CHECK(!add_node(&t, OP_FULL, 0, 0, NULL, 2, huge, &out));
     arena_drop(&t.arena);
 }
 
@@ -115,10 +115,10 @@ T_TEST(infer_convolution_sizes)
                    ints(AT_DILATION, 2, (int64_t[]){1, 2}),
                    {.key = AT_GROUPS}};
     attr[3].i = 2;
-    REQUIRE(add(&t, OP_CONV, 0, 3, in, 4, attr, &out));
+    REQUIRE(add_node(&t, OP_CONV, 0, 3, in, 4, attr, &out));
     CHECK(shape_equal(graph_value(t.g, out)->shape, (Shape){4, {2, 8, 5, 7}}));
     attr[3].i = 4;
-    CHECK(!add(&t, OP_CONV, 0, 3, in, 4, attr, &out));
+    CHECK(!add_node(&t, OP_CONV, 0, 3, in, 4, attr, &out));
     arena_drop(&t.arena);
 }
 
@@ -134,7 +134,7 @@ T_TEST(infer_pool_ceil_mode)
                    ints(AT_DILATION, 1, (int64_t[]){1}),
                    {.key = AT_CEIL}};
     attr[4].i = 1;
-    REQUIRE(add(&t, OP_POOL, POOL_max, 1, &x, 5, attr, &out));
+    REQUIRE(add_node(&t, OP_POOL, POOL_max, 1, &x, 5, attr, &out));
     CHECK_EQ_INT(graph_value(t.g, out)->shape.dim[2], 3);
     arena_drop(&t.arena);
 }
@@ -145,8 +145,8 @@ T_TEST(infer_reduction_of_nothing)
     start(&t);
     ValueId x = given(&t, DT_F32, (Shape){2, {0, 3}}), out;
     Attr dim = ints(AT_DIMS, 1, (int64_t[]){0});
-    CHECK(add(&t, OP_REDUCE, REDUCE_sum, 1, &x, 1, &dim, &out));
-    CHECK(!add(&t, OP_REDUCE, REDUCE_max, 1, &x, 1, &dim, &out));
+    CHECK(add_node(&t, OP_REDUCE, REDUCE_sum, 1, &x, 1, &dim, &out));
+    CHECK(!add_node(&t, OP_REDUCE, REDUCE_max, 1, &x, 1, &dim, &out));
     arena_drop(&t.arena);
 }
 
@@ -156,10 +156,10 @@ T_TEST(infer_refuses_wrong_attributes)
     start(&t);
     ValueId x = given(&t, DT_F32, (Shape){1, {3}}), out;
     Attr dim = {.key = AT_DIM};
-    CHECK(!add(&t, OP_UNARY, UNARY_relu, 1, &x, 1, &dim, &out));
-    CHECK(!add(&t, OP_UNARY, UNARY_COUNT, 1, &x, 0, NULL, &out));
-    CHECK(!add(&t, OP_UNARY, UNARY_relu, 0, NULL, 0, NULL, &out));
+    CHECK(!add_node(&t, OP_UNARY, UNARY_relu, 1, &x, 1, &dim, &out));
+    CHECK(!add_node(&t, OP_UNARY, UNARY_COUNT, 1, &x, 0, NULL, &out));
+    CHECK(!add_node(&t, OP_UNARY, UNARY_relu, 0, NULL, 0, NULL, &out));
     ValueId none = VALUE_NONE;
-    CHECK(!add(&t, OP_UNARY, UNARY_relu, 1, &none, 0, NULL, &out));
+    CHECK(!add_node(&t, OP_UNARY, UNARY_relu, 1, &none, 0, NULL, &out));
     arena_drop(&t.arena);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* No answer for the tasks of this name, prose for the others. */
-static bool refuse(void *self, Arena *arena, const ChatAsk *asks, uint32_t count,
-                   ChatReply *replies, Diag *diag)
+static bool refuse_chat(void *self, Arena *arena, const ChatAsk *asks, uint32_t count,
+                        ChatReply *replies, Diag *diag)
 {
     const char *refused = self;
     (void)diag;
@@ -33,7 +33,7 @@ static uint64_t stored(Store *store, Diag *diag)
 static void run(Store *store, const BenchSuite *suite, const char *refused, BenchDone *done,
                 Diag *diag)
 {
-    Generator generator = {.name = "m", .self = (void *)(uintptr_t)refused, .ask = refuse};
+    Generator generator = {.name = "m", .self = (void *)(uintptr_t)refused, .ask = refuse_chat};
     BenchModel model = {
         .generator = &generator, .strategy = PROMPT_CRAFT, .home = ".", .settings = ""};
     BenchSpec spec = {.suite = suite,

@@ -30,7 +30,7 @@ static void work(void *context, uint32_t piece, Buf *answer)
     buf_printf(answer, "%u", piece * piece);
 }
 
-static void take(void *context, uint32_t piece, Str answer, const char *died)
+static void take_piece(void *context, uint32_t piece, Str answer, const char *died)
 {
     Sum *s = context;
     int64_t value = -1;
@@ -42,7 +42,7 @@ static void take(void *context, uint32_t piece, Str answer, const char *died)
 static Sum summed(uint32_t jobs, uint32_t end, bool spoil)
 {
     Sum s = {.end = end, .spoil = spoil};
-    pieces_do(&(Pieces){PIECES, jobs, wanted, work, take, &s});
+    pieces_do(&(Pieces){PIECES, jobs, wanted, work, take_piece, &s});
     return s;
 }
 

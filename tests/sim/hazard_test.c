@@ -18,7 +18,7 @@ static Record copy_out(uint64_t gm, uint64_t ub, uint32_t bytes, uint32_t line)
     return r;
 }
 
-static Record add(uint64_t d, uint64_t a, uint64_t b, uint32_t n, uint32_t line)
+static Record add_record(uint64_t d, uint64_t a, uint64_t b, uint32_t n, uint32_t line)
 {
     Record r = rig_vec(NPU_ADD, NPU_DT_F32, d, a, b, n);
     r.line = line;
@@ -70,7 +70,7 @@ static const char *pipeline(const char *missing, bool strict, uint32_t *line, ui
             set_wait(rig, NPU_PIPE_MTE2, NPU_PIPE_V, 0);
         if (t && strcmp(missing, "MTE3_V"))
             rig_run(rig, flag(NPU_WAIT_FLAG, NPU_PIPE_MTE3, NPU_PIPE_V, 0));
-        rig_run(rig, add(512, 0, 256, 64, 12));
+        rig_run(rig, add_record(512, 0, 256, 64, 12));
         if (strcmp(missing, "V_MTE2"))
             rig_run(rig, flag(NPU_SET_FLAG, NPU_PIPE_V, NPU_PIPE_MTE2, 0));
         if (strcmp(missing, "V_MTE3"))
@@ -116,7 +116,7 @@ T_TEST(hazard_message_names_both_sides)
 {
     Watched w = open_watched(SIM_AIV, 1, false);
     rig_run(&w.rig, copy_in(0, 0, 256, 10));
-    rig_run(&w.rig, add(512, 0, 0, 64, 12));
+    rig_run(&w.rig, add_record(512, 0, 0, 64, 12));
     const SimFault *f = sim_fault(w.rig.sim, 0);
     REQUIRE(f != NULL);
     CHECK_EQ_INT(sim_fault_row(f->code)->kind, SIM_KIND_RACE);
@@ -132,14 +132,15 @@ T_TEST(hazard_inside_a_pipe)
         Watched w = open_watched(SIM_AIV, 1, strict);
         rig_run(&w.rig, copy_in(0, 0, 256, 1));
         set_wait(&w.rig, NPU_PIPE_MTE2, NPU_PIPE_V, 0);
-        rig_run(&w.rig, add(512, 0, 0, 64, 2));
-        rig_run(&w.rig, add(1024, 512, 512, 64, 3)); /* the compiler puts a barrier here */
+        rig_run(&w.rig, add_record(512, 0, 0, 64, 2));
+        rig_run(&w.rig, add_record(1024, 512, 512, 64, 3)); /* the compiler puts a barrier here */
         CHECK_EQ_STR(rig_fault(&w.rig), strict ? "S053" : "");
         CHECK(!strict || sim_fault(w.rig.sim, 0)->inserted);
         barrier(&w.rig, NPU_PIPE_V);
-        rig_run(&w.rig, add(2048, 1024, 1024, 64, 4));
+        rig_run(&w.rig, add_record(2048, 1024, 1024, 64, 4));
         CHECK_EQ_STR(rig_fault(&w.rig), "");
-        rig_run(&w.rig, add(0, 2048 + 256, 2048 + 256, 64, 5)); /* a write after a read is safe */
+        rig_run(&w.rig,
+                add_record(0, 2048 + 256, 2048 + 256, 64, 5)); /* a write after a read is safe */
         CHECK_EQ_STR(rig_fault(&w.rig), "");
         rig_run(&w.rig, copy_in(8192, 0, 64, 6));
         rig_run(&w.rig, copy_in(8192 + 32, 64, 64, 7)); /* overlapping copies: by hand, always */
@@ -161,12 +162,12 @@ T_TEST(hazard_a_loose_read_hides_no_write)
             Watched w = open_watched(SIM_AIV, 1, strict);
             rig_run(&w.rig, copy_in(0, 0, 256, 1));
             set_wait(&w.rig, NPU_PIPE_MTE2, NPU_PIPE_V, 0);
-            rig_run(&w.rig, add(512, 0, 0, 64, 2));
-            rig_run(&w.rig, add(1024, 512, 512, 64, 3));
+            rig_run(&w.rig, add_record(512, 0, 0, 64, 2));
+            rig_run(&w.rig, add_record(1024, 512, 512, 64, 3));
             CHECK_EQ_STR(rig_fault(&w.rig), strict ? "S053" : "");
             if (with)
                 barrier(&w.rig, NPU_PIPE_V);
-            rig_run(&w.rig, add(512, 0, 0, 64, 4));
+            rig_run(&w.rig, add_record(512, 0, 0, 64, 4));
             CHECK_EQ_STR(rig_fault(&w.rig), strict && !with ? "S053" : "");
             if (strict && !with)
                 CHECK_EQ_INT(sim_fault(w.rig.sim, w.rig.seen - 1)->other_line, 2);
@@ -187,7 +188,7 @@ T_TEST(hazard_scalar_reads_are_the_compilers_business)
         Record set = {.op = NPU_LOCAL_SET, .dtype = {NPU_DT_F32}, .line = 4};
         set.operand[0].address = UB(1024);
         rig_run(&w.rig, set);
-        rig_run(&w.rig, add(2048, 1024, 1024, 1, 5));
+        rig_run(&w.rig, add_record(2048, 1024, 1024, 1, 5));
         CHECK_EQ_STR(rig_fault(&w.rig), strict ? "S050" : "");
         close_watched(&w);
     }
@@ -203,12 +204,12 @@ T_TEST(hazard_flags_come_in_order)
     rig_run(&w.rig, flag(NPU_SET_FLAG, NPU_PIPE_MTE2, NPU_PIPE_V, 0));
     CHECK_EQ_STR(rig_fault(&w.rig), "S033");
     rig_run(&w.rig, flag(NPU_WAIT_FLAG, NPU_PIPE_MTE2, NPU_PIPE_V, 0));
-    rig_run(&w.rig, add(512, 0, 0, 64, 3));
+    rig_run(&w.rig, add_record(512, 0, 0, 64, 3));
     CHECK_EQ_STR(rig_fault(&w.rig), "");
-    rig_run(&w.rig, add(1024, 256, 256, 64, 4));
+    rig_run(&w.rig, add_record(1024, 256, 256, 64, 4));
     CHECK_EQ_STR(rig_fault(&w.rig), "S050");
     rig_run(&w.rig, flag(NPU_WAIT_FLAG, NPU_PIPE_MTE2, NPU_PIPE_V, 0));
-    rig_run(&w.rig, add(2048, 256, 256, 64, 5));
+    rig_run(&w.rig, add_record(2048, 256, 256, 64, 5));
     CHECK_EQ_STR(rig_fault(&w.rig), "");
     close_watched(&w);
 }
@@ -218,7 +219,7 @@ T_TEST(hazard_barrier_all_orders_everything)
     Watched w = open_watched(SIM_AIV, 1, true);
     rig_run(&w.rig, copy_in(0, 0, 256, 1));
     barrier(&w.rig, NPU_PIPE_ALL);
-    rig_run(&w.rig, add(512, 0, 0, 64, 2));
+    rig_run(&w.rig, add_record(512, 0, 0, 64, 2));
     barrier(&w.rig, NPU_PIPE_ALL);
     rig_run(&w.rig, copy_out(0, 512, 256, 3));
     RIG_CLEAN(&w.rig);

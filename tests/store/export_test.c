@@ -42,8 +42,8 @@ static void make_place(Place *p)
     p->task = task.id;
 }
 
-static void add(Place *p, uint32_t sample, uint32_t turn, VerdictStatus status, double us,
-                Str answer, Str log)
+static void add_attempt(Place *p, uint32_t sample, uint32_t turn, VerdictStatus status, double us,
+                        Str answer, Str log)
 {
     StoreAttempt a = {.run = p->run.id,
                       .task = p->task,
@@ -62,7 +62,7 @@ static void add(Place *p, uint32_t sample, uint32_t turn, VerdictStatus status, 
     REQUIRE(store_attempt_add(p->store, &a, &p->diag));
 }
 
-static bool take(void *context, Str line)
+static bool take_line(void *context, Str line)
 {
     Place *p = context;
     json_error_t error;
@@ -82,7 +82,7 @@ static bool take(void *context, Str line)
 
 static uint64_t export_kind(Place *p, ExportKind kind)
 {
-    ExportSpec spec = {.kind = kind, .pairs = 8, .line = take, .context = p};
+    ExportSpec spec = {.kind = kind, .pairs = 8, .line = take_line, .context = p};
     uint64_t rows = 0;
     CHECK(export_rows(p->store, &spec, &rows, &p->diag));
     return rows;
@@ -102,12 +102,12 @@ T_TEST(export_every_kind)
     make_place(&p);
     char *huge = arena_alloc(&p.arena, 1 << 20);
     memset(huge, 'e', 1 << 20);
-    add(&p, 0, 0, VERDICT_NOT_PARSED, (double)NAN, STR("odd \xff\xfe \x01 \"\\ \xf0\x9f\x9a\x80"),
-        (Str){huge, 1 << 20});
-    add(&p, 0, 1, VERDICT_OK, 10, STR("right"), STR(""));
-    add(&p, 1, 0, VERDICT_OK, 20, STR("right and slow"), STR(""));
-    add(&p, 2, 0, VERDICT_WRONG, (double)NAN, STR(""), STR("wrong"));
-    add(&p, 3, 0, VERDICT_UNSUPPORTED, (double)NAN, STR("who knows"), STR(""));
+    add_attempt(&p, 0, 0, VERDICT_NOT_PARSED, (double)NAN,
+                STR("odd \xff\xfe \x01 \"\\ \xf0\x9f\x9a\x80"), (Str){huge, 1 << 20});
+    add_attempt(&p, 0, 1, VERDICT_OK, 10, STR("right"), STR(""));
+    add_attempt(&p, 1, 0, VERDICT_OK, 20, STR("right and slow"), STR(""));
+    add_attempt(&p, 2, 0, VERDICT_WRONG, (double)NAN, STR(""), STR("wrong"));
+    add_attempt(&p, 3, 0, VERDICT_UNSUPPORTED, (double)NAN, STR("who knows"), STR(""));
     CHECK_EQ_INT(export_kind(&p, EXPORT_ATTEMPTS), 5);
     CHECK_EQ_INT(export_kind(&p, EXPORT_SFT), 2);
     CHECK_EQ_INT(export_kind(&p, EXPORT_REPAIR), 1);

@@ -1,4 +1,4 @@
-/* Runs a kernel text with a launch written as options of `acraft run`: races watched, every finding kept. */
+/* Runs a kernel text with a launch written as options of `acraft run`: races looked for, every finding kept. */
 #ifndef TESTS_TWIN_VISIT_H
 #define TESTS_TWIN_VISIT_H
 

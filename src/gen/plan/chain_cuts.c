@@ -114,7 +114,7 @@ static void estimate_from(Cuts *s, uint32_t from)
         work.written = written_bytes(s, from, to);
         extra += s->extra[to - 1];
         if (segment->state == SEGMENT_UNKNOWN)
-            segment->us = fmax(npu_reach(s->c->chip, &work).us, extra / 2);
+            segment->us = fmax(npu_attainable(s->c->chip, &work).us, extra / 2);
         if (!chain_may_be_stage(s->c, from, to)) {
             segment->state = SEGMENT_NONE;
             segment->us = INFINITY;

@@ -225,7 +225,7 @@ static NpuWork operand_work(const Graph *graph)
 double clock_least(const Graph *graph, const NpuChip *chip)
 {
     NpuWork work = operand_work(graph);
-    return npu_reach(chip, &work).us;
+    return npu_attainable(chip, &work).us;
 }
 
 const char plan_untimed[] = "no program is timed";
