@@ -10,7 +10,7 @@ enum { MOST_K = 8, PORT = 8765 };
 
 typedef struct ReportArgs {
     const char *store, *out, *ks, *trace;
-    NameList runs;
+    NameList runs, training;
     bool serve;
 } ReportArgs;
 
@@ -107,6 +107,32 @@ static int show_trace(CmdArgs *args, const ReportArgs *given)
     return status;
 }
 
+static bool read_port(const CmdArgs *args, const ReportArgs *given, int64_t *port)
+{
+    if (!args->word_count)
+        return true;
+    if (given->serve && str_to_i64(str_from(args->words[0]), port) && *port >= 1 && *port <= 65535)
+        return true;
+    fprintf(stderr, "acraft report: '%s' is no port for --serve\n", args->words[0]);
+    return false;
+}
+
+/* The page of training runs; it is made once before it is served, so that a wrong name is said at once. */
+static int show_training(CmdArgs *args, const ReportArgs *given, int64_t port)
+{
+    Diag diag = diag_make(&args->arena, given->training.at[0], STR(""));
+    Buf html = {0};
+    int status = CMD_OK;
+    if (!report_training(&given->training, &html, &diag))
+        status = cmd_say(&diag, CMD_USAGE);
+    else if (given->serve)
+        status = report_serve_training(&given->training, port);
+    else
+        status = write_out(args, &html, given->out, &diag);
+    buf_free(&html);
+    return status;
+}
+
 static int run_report(CmdArgs *args, const ReportArgs *given)
 {
     if (given->trace)
@@ -114,13 +140,11 @@ static int run_report(CmdArgs *args, const ReportArgs *given)
     uint32_t ks[MOST_K + 1];
     Numbers runs = {0};
     int64_t port = PORT;
-    if (!read_ks(given->ks, ks) || !read_runs(&args->arena, &given->runs, &runs))
+    if (!read_ks(given->ks, ks) || !read_runs(&args->arena, &given->runs, &runs) ||
+        !read_port(args, given, &port))
         return CMD_USAGE;
-    if (args->word_count && (!given->serve || !str_to_i64(str_from(args->words[0]), &port) ||
-                             port < 1 || port > 65535)) {
-        fprintf(stderr, "acraft report: '%s' is no port for --serve\n", args->words[0]);
-        return CMD_USAGE;
-    }
+    if (given->training.len)
+        return show_training(args, given, port);
     ReportAsk ask = {given->store, runs.at, runs.len, ks, given->serve};
     Diag diag = diag_make(&args->arena, given->store, STR(""));
     Store *store = store_open(given->store, STORE_READ, &diag);
@@ -140,6 +164,8 @@ int cmd_report(int argc, char **argv)
         {"store", CMD_TEXT, &a.store, "FILE", "results of acraft bench (acraft.db)"},
         {"run", CMD_LIST, &a.runs, "N", "only this run, 3 or 3,5; may be given again (all)"},
         {"k", CMD_TEXT, &a.ks, "LIST", "the k of Pass@k, a table each (1)"},
+        {"training", CMD_LIST, &a.training, "RUN",
+         "curves of acraft train -o RUN instead of a store; again: beside each other"},
         {"trace", CMD_TEXT, &a.trace, "FILE", "show a trace of acraft run instead of a store"},
         {"serve", CMD_FLAG, &a.serve, NULL, "serve it on 127.0.0.1, live; PORT may follow (8765)"},
     };
@@ -148,7 +174,7 @@ int cmd_report(int argc, char **argv)
                       "Writes stored results as one HTML page that needs no network: scores with "
                       "intervals,\nruns side by side, the papers' figures, every attempt with its "
                       "source, verdicts,\nconversation and timeline. --serve shows a store while a "
-                      "bench fills it.",
+                      "bench fills it, or a training run while it goes on.",
                       "acraft report --store results.db --run 1 --run 2 -o report.html",
                       options,
                       sizeof options / sizeof *options,

@@ -2,6 +2,7 @@
 #ifndef CMD_REPORT_H
 #define CMD_REPORT_H
 
+#include "base/file.h"
 #include "report/report.h"
 
 typedef struct ReportAsk {
@@ -15,7 +16,12 @@ typedef struct ReportAsk {
 /* The scores of the runs asked for and the page around them. */
 bool report_make(Store *store, const ReportAsk *ask, Buf *html, Diag *diag);
 
+/* The page of training runs: directories of `acraft train` (with runs of rounds below them), or curve.jsonl files. */
+bool report_training(const NameList *runs, Buf *html, Diag *diag);
+
 /* Serves the page on 127.0.0.1 until interrupted. */
 int report_serve(Store *store, const ReportAsk *ask, int64_t port);
+/* The same for training runs; a browser asks for the page again every five seconds. */
+int report_serve_training(const NameList *runs, int64_t port);
 
 #endif

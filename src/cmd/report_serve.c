@@ -4,6 +4,8 @@
  *     GET /state       {"attempts": N, "finished": M}: what the page polls
  *     GET /attempt/ID  one attempt;  GET /blob/HASH  a text;  GET /timeline/HASH  a trace, drawn
  *
+ * With training runs instead of a store there is GET / alone, which a browser asks for again by itself.
+ *
  * A request that names another host (a page elsewhere whose name was turned to this machine) is
  * refused. One thread of libmicrohttpd does all the work; the main one waits for a signal. */
 #include "cmd/report.h"
@@ -18,6 +20,7 @@
 #include <string.h>
 
 typedef struct Server {
+    const NameList *training; /* runs whose page is served in the place of a store's; NULL */
     Store *store;
     const ReportAsk *ask;
     int64_t port;
@@ -29,6 +32,7 @@ typedef struct Server {
 typedef struct Reply {
     unsigned status;
     const char *type;
+    bool again; /* the browser shall ask again soon */
     Buf body;
 } Reply;
 
@@ -76,6 +80,20 @@ static void send_page(Server *s, Reply *r)
     if (s->page.len) {
         r->type = "text/html; charset=utf-8";
         buf_str(&r->body, buf_view(&s->page));
+    }
+    arena_drop(&arena);
+}
+
+static void send_training(const Server *s, Reply *r)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", STR(""));
+    r->again = true;
+    if (report_training(s->training, &r->body, &diag)) {
+        r->type = "text/html; charset=utf-8";
+    } else {
+        r->status = MHD_HTTP_INTERNAL_SERVER_ERROR;
+        diag_print(&diag, &r->body);
     }
     arena_drop(&arena);
 }
@@ -129,7 +147,11 @@ static void answer(Server *s, const char *url, Reply *r)
 {
     Str at = str_from(url);
     bool found = true;
-    if (str_is(at, "/"))
+    if (s->training && str_is(at, "/"))
+        send_training(s, r);
+    else if (s->training)
+        found = false;
+    else if (str_is(at, "/"))
         send_page(s, r);
     else if (str_is(at, "/state"))
         send_state(s, r);
@@ -154,6 +176,8 @@ static enum MHD_Result queue_reply(struct MHD_Connection *connection, const Repl
     MHD_add_response_header(m, "X-Frame-Options", "DENY");
     MHD_add_response_header(m, "Cross-Origin-Resource-Policy", "same-origin");
     MHD_add_response_header(m, "Cache-Control", "no-store");
+    if (r->again)
+        MHD_add_response_header(m, "Refresh", "5");
     enum MHD_Result result = MHD_queue_response(connection, r->status, m);
     MHD_destroy_response(m);
     return result;
@@ -188,9 +212,9 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     return result;
 }
 
-int report_serve(Store *store, const ReportAsk *ask, int64_t port)
+static int serve(Server *s)
 {
-    Server s = {.store = store, .ask = ask, .port = port};
+    int64_t port = s->port;
     struct sockaddr_in at = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -201,7 +225,7 @@ int report_serve(Store *store, const ReportAsk *ask, int64_t port)
     sigaddset(&stop, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &stop, NULL);
     struct MHD_Daemon *daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_USE_INTERNAL_POLLING_THREAD, (uint16_t)port, NULL, NULL, on_request, &s,
+        MHD_USE_EPOLL | MHD_USE_INTERNAL_POLLING_THREAD, (uint16_t)port, NULL, NULL, on_request, s,
         MHD_OPTION_SOCK_ADDR, &at, MHD_OPTION_CONNECTION_LIMIT, 64u, MHD_OPTION_END);
     if (!daemon) {
         fprintf(stderr, "acraft report: port %lld of 127.0.0.1 cannot be had\n", (long long)port);
@@ -210,6 +234,18 @@ int report_serve(Store *store, const ReportAsk *ask, int64_t port)
     fprintf(stderr, "acraft report: http://127.0.0.1:%lld/\n", (long long)port);
     sigwait(&stop, &signal_number);
     MHD_stop_daemon(daemon);
-    buf_free(&s.page);
+    buf_free(&s->page);
     return CMD_OK;
+}
+
+int report_serve(Store *store, const ReportAsk *ask, int64_t port)
+{
+    Server s = {.store = store, .ask = ask, .port = port};
+    return serve(&s);
+}
+
+int report_serve_training(const NameList *runs, int64_t port)
+{
+    Server s = {.training = runs, .port = port};
+    return serve(&s);
 }

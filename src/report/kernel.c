@@ -347,12 +347,12 @@ void report_kernel(const ReportKernel *k, Buf *html)
     put_files(k, pack, &json);
     put_cases(k, pack, &json);
     buf_puts(&json, "}}");
-    report_open(html, k->name, false);
+    report_open(html, k->name, REPORT_PREDICTED, false);
     put_summary(k, html);
     buf_puts(html, "<div id=\"attempt\"><noscript>Texts and verdicts need JavaScript; they are "
                    "also files beside this page.</noscript></div>\n");
     report_script_json(html, "kernel", buf_view(&json));
     report_pack_close(pack, html);
-    report_close(html, k->version);
+    report_close(html, k->version, REPORT_WORDS);
     buf_free(&json);
 }

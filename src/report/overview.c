@@ -204,13 +204,13 @@ bool report_page(Store *store, const ReportSpec *spec, Buf *html, Diag *diag)
                                   : report_pack_open(spec->most_all ? spec->most_all
                                                                     : (size_t)REPORT_ALL_KIB << 10);
     bool ok = report_rows_read(store, &arena, spec, pack, &rows, diag);
-    report_open(html, "acraft report", spec->live);
+    report_open(html, "acraft report", REPORT_PREDICTED, spec->live);
     report_overview(spec, &rows, html);
     report_rows_json(spec, &rows, &json);
     report_script_json(html, "data", buf_view(&json));
     if (pack)
         report_pack_close(pack, html);
-    report_close(html, spec->version);
+    report_close(html, spec->version, REPORT_WORDS);
     buf_free(&json);
     arena_drop(&arena);
     return ok;

@@ -259,6 +259,7 @@ function start() {
   addEventListener('beforeprint', () => document.querySelectorAll('.run, .paper').forEach(d => { d.open = true; }));
   if (startKernel()) return;
   data = readJson('data');
+  if (!data) return; /* a page without attempts */
   drawFilters();
   addEventListener('hashchange', route);
   route();

@@ -86,4 +86,12 @@ typedef struct ReportKernel {
 
 void report_kernel(const ReportKernel *kernel, Buf *html);
 
+/* What `acraft train` writes about a run, a line a step (docs/training.md). */
+typedef struct ReportCurve {
+    const char *name;
+    Str lines;
+} ReportCurve;
+
+void report_curves(const ReportCurve *curves, uint32_t count, const char *version, Buf *html);
+
 #endif

@@ -29,9 +29,16 @@ extern const char report_code[], report_code_end[];
 
 /* ---- shell.c: what every page has ---- */
 
-/* Up to the opened <main>; `live` adds the class that starts polling. */
-void report_open(Buf *out, const char *title, bool live);
-void report_close(Buf *out, const char *version);
+/* Up to the opened <main>; `claim` says at the top what kind of figures these are, `live` adds the class that
+ * starts polling. */
+#define REPORT_PREDICTED "times are predicted, never measured; no board has run any of this"
+void report_open(Buf *out, const char *title, const char *claim, bool live);
+/* `words`: what the foot says about the words that the page uses. */
+#define REPORT_WORDS                                                                             \
+    " <em>Checked</em>: by the simulated twin, on the shapes named. <em>Predicted</em>: by the " \
+    "cycle model, whose error docs/cycle-model.md states. <em>Measured</em>: nothing here; no "  \
+    "board has run it."
+void report_close(Buf *out, const char *version, const char *words);
 
 /* ---- pack.c: pieces of text, packed so that a browser unpacks only what it shows ---- */
 

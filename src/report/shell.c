@@ -33,7 +33,7 @@ static void put_policy(Buf *out, bool live)
     buf_puts(out, live ? "; connect-src 'self'\">\n" : "\">\n");
 }
 
-void report_open(Buf *out, const char *title, bool live)
+void report_open(Buf *out, const char *title, const char *claim, bool live)
 {
     buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     put_policy(out, live);
@@ -44,20 +44,16 @@ void report_open(Buf *out, const char *title, bool live)
     buf_add(out, report_style, (size_t)(report_style_end - report_style));
     buf_printf(out,
                "</style>\n</head>\n<body%s>\n<header class=\"top\"><a class=\"home\" href=\"#\">"
-               "acraft</a><span class=\"claim\">times are predicted, never measured; no board has "
-               "run any of this</span><button id=\"theme\" type=\"button\" "
+               "acraft</a><span class=\"claim\">%s</span><button id=\"theme\" type=\"button\" "
                "aria-label=\"light or dark\">light / dark</button></header>\n<main>\n",
-               live ? " class=\"live\"" : "");
+               live ? " class=\"live\"" : "", claim);
 }
 
-void report_close(Buf *out, const char *version)
+void report_close(Buf *out, const char *version, const char *words)
 {
     buf_puts(out, "</main>\n<footer>Written by acraft ");
     report_puts(out, version);
-    buf_puts(out,
-             ". <em>Checked</em>: by the simulated twin, on the shapes named. <em>Predicted</em>: "
-             "by the cycle model, whose error docs/cycle-model.md states. <em>Measured</em>: "
-             "nothing here; no board has run it.</footer>\n<script>");
+    buf_printf(out, ".%s</footer>\n<script>", words);
     buf_add(out, report_code, (size_t)(report_code_end - report_code));
     buf_puts(out, "</script>\n</body>\n</html>\n");
 }

@@ -1,5 +1,7 @@
 /* acraft report: a file from a store, and the same served on loopback to its own host only. */
 #include "cmd/cmd.h"
+#include "base/file.h"
+#include "base/temp.h"
 #include "store/store.h"
 #include "tests/t.h"
 #include <arpa/inet.h>
@@ -198,6 +200,43 @@ static void check_answers(Place *p, uint16_t port)
     CHECK(str_starts(get(p, port, "GET", "/", "evil.example"), "HTTP/1.1 403"));
     CHECK(str_starts(get(p, port, "GET", "/", "127.0.0.1.evil.example"), "HTTP/1.1 403"));
     CHECK(str_starts(get(p, port, "POST", "/", here), "HTTP/1.1 405"));
+}
+
+/* A run with rounds below it: written as a page, served while it grows, and wrong names are said at once. */
+T_TEST(report_shows_training_runs)
+{
+    Arena arena = {0};
+    TempDir dir;
+    Diag diag = diag_make(&arena, "", STR(""));
+    Str page;
+    REQUIRE(temp_dir_make(&arena, "acraft-curves", &dir, &diag));
+    char *run = (char *)(uintptr_t)path_join(&arena, dir.path, "run");
+    char *out = (char *)(uintptr_t)path_join(&arena, dir.path, "page.html");
+    const char *round = path_join(&arena, run, "round-1/run/curve.jsonl");
+    REQUIRE(file_make_dirs(path_dir(&arena, round), &diag) &&
+            file_write(round, STR("{\"step\": 1, \"loss\": 0.5}\n"), &diag));
+    CHECK_EQ_INT(report(5, (char *[]){"report", "--training", run, "-o", out, NULL}), CMD_OK);
+    REQUIRE(file_read(&arena, out, 0, &page, &diag));
+    CHECK(str_find(page, STR("round-1/run")) > 0);
+    CHECK_EQ_INT(report(3, (char *[]){"report", "--training", (char *)(uintptr_t)dir.path, NULL}),
+                 CMD_USAGE);
+    uint16_t port = free_port();
+    char *argv[] = {"report", "--training", run, "--serve", str_format(&arena, "%u", port), NULL};
+    pid_t pid = fork();
+    REQUIRE(pid >= 0);
+    if (pid == 0)
+        _exit(report(5, argv));
+    Place p = {0};
+    Str served = get(&p, port, "GET", "/", "127.0.0.1");
+    CHECK(str_starts(served, "HTTP/1.1 200") && str_find(served, STR("Refresh: 5")) > 0);
+    CHECK(str_starts(get(&p, port, "GET", "/state", "127.0.0.1"), "HTTP/1.1 404"));
+    CHECK(str_starts(get(&p, port, "GET", "/", "evil.example"), "HTTP/1.1 403"));
+    int status = -1;
+    kill(pid, SIGTERM);
+    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == CMD_OK);
+    arena_drop(&p.arena);
+    CHECK(temp_dir_remove(&dir, &diag));
+    arena_drop(&arena);
 }
 
 T_TEST(report_serves_its_own_host_only)

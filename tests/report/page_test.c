@@ -362,6 +362,25 @@ static double luminance_of(const char *name, bool dark)
 }
 
 /* Text has 4.5 : 1 against everything that it stands on, drawings have 3 : 1 (WCAG 2, AA). */
+T_TEST(training_page_is_well_formed)
+{
+    Buf page = {0};
+    static const ReportCurve curves[] = {
+        {"run/<b>a", {0}},
+        {"b", STR("{\"step\": 1, \"loss\": 2.5, \"rate\": 0.001, \"ratio\": 1, \"seconds\": 1}\n"
+                  "not json\n[]\n{\"step\": 2, \"loss\": 2.25, \"rate\": 0.0005, \"norm\": 0, "
+                  "\"seconds\": 2}\n{\"step\": 3, \"lo")},
+    };
+    report_curves(curves, 2, "1.2.3", &page);
+    check_well_formed(&page);
+    CHECK(contains(&page, "run/&lt;b&gt;a") && !contains(&page, "<b>a"));
+    CHECK(contains(&page, "<td class=\"n\">2.25</td>"));
+    CHECK(contains(&page, "aria-label=\"Loss by step\""));
+    CHECK(contains(&page, "class=\"dot run1\"")); /* one ratio is a dot */
+    CHECK(!contains(&page, "Margin</th>") && !contains(&page, "never measured"));
+    buf_free(&page);
+}
+
 T_TEST(colours_have_contrast)
 {
     static const struct {
