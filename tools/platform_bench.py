@@ -4,7 +4,7 @@
     platform_bench.py cuda|cpu DIR OUT.tsv [--compile] [--reps N] [--only NAME,...] [--limit SECONDS]
 
 DIR/*/ each hold NAME.cu or NAME.c, NAME.json (as `acraft build --platform cuda|cpu` writes them), model.py and
-`sizes` (integers of the model file as they were set, one "NAME VALUE" a line). Compiles all, compares
+platform.json (the integers of the model file as they were set). Compiles all, compares
 values with PyTorch eager on the same inputs (in f32, without TF32), and times kernel, eager and (--compile) torch.compile by
 turns, each run after 256 MiB were written to empty the caches; the median of N. Every timed result is compared
 too. Tasks that OUT.tsv has already are passed over. Exit status 75: the GPU refused to go on, run it again.
@@ -88,8 +88,7 @@ def compile_one(device, folder, manifest):
 
 def read_model(device, folder):
     text = open(f"{folder}/model.py").read()
-    for line in open(f"{folder}/sizes"):
-        name, value = line.split()
+    for name, value in json.load(open(f"{folder}/platform.json"))["sizes"].items():
         text = re.sub(rf"^{re.escape(name)} *=.*$", f"{name} = {value}", text, flags=re.M)
     space = {"__name__": "model"}
     path = f"/tmp/{os.path.basename(folder)}_model.py"  # torch.compile looks at the file

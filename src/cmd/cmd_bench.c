@@ -3,6 +3,7 @@
 
 #include "cmd/generator.h"
 #include "cmd/names.h"
+#include "cmd/platform.h"
 #include "cmd/progress.h"
 #include "loop/bench.h"
 #include "loop/bench_pool.h"
@@ -17,7 +18,8 @@ enum { MOST_K = 8 };
 typedef struct BenchArgs {
     GenOptions gen;
     NameList categories, levels, names;
-    const char *suite_dir, *answers, *store, *label, *rule, *baseline, *ks, *form;
+    const char *suite_dir, *answers, *store, *label, *rule, *baseline, *ks, *form, *platform,
+        *scale;
     int64_t samples, jobs, fuzz, listed;
     double seconds, budget;
     bool failed, fresh, answered, strict, trust, own_sizes, no_time, no_trace;
@@ -223,6 +225,38 @@ static int bench_with_model(Arena *arena, const CmdArgs *args, const BenchArgs *
     return status;
 }
 
+/* --platform: its own planner writes what this machine runs, one after the other where they are timed. */
+static bool read_platform(Arena *arena, const BenchArgs *given, BenchSpec *spec)
+{
+    const Platform *platform = NULL;
+    if (given->scale && !torch_scale_from_name(str_from(given->scale), &spec->scale)) {
+        fprintf(stderr, "acraft bench: --scale takes full, medium, small, tiny or fuzz, not %s\n",
+                given->scale);
+        return false;
+    }
+    if (!platform_is_other(given->platform)) {
+        if (given->scale)
+            fprintf(stderr, "acraft bench: --scale goes with --platform cpu or pallas\n");
+        return !given->scale;
+    }
+    if (given->answers || !gen_is_plan(&given->gen)) {
+        fprintf(stderr,
+                "acraft bench: --platform %s judges what acraft plans for it: neither "
+                "--answers nor --gen go with it\n",
+                given->platform);
+        return false;
+    }
+    platform = platform_named(given->platform);
+    if (!platform || !platform_can_run(arena, platform, "bench"))
+        return false;
+    spec->platform = platform;
+    spec->judge.baseline = NULL;
+    spec->judge.baseline_name = "";
+    if (spec->judge.time && !platform->not_measured)
+        spec->jobs = 1;
+    return true;
+}
+
 static int prepare(CmdArgs *args, const BenchArgs *given)
 {
     Arena *arena = &args->arena;
@@ -256,7 +290,8 @@ static int prepare(CmdArgs *args, const BenchArgs *given)
                       .seconds = given->seconds,
                       .budget = given->budget};
     if (!numbers_are_sane(given) || !read_ks(given->ks, ks) ||
-        !read_judge(arena, args, given, &spec.judge, &baseline, &diag))
+        !read_judge(arena, args, given, &spec.judge, &baseline, &diag) ||
+        !read_platform(arena, given, &spec))
         return cmd_say(&diag, CMD_USAGE);
     if (!bench_suite(arena, &pick, &suite, &diag))
         return cmd_say(&diag, CMD_USAGE);
@@ -291,6 +326,9 @@ int cmd_bench(int argc, char **argv)
         {"k", CMD_TEXT, &a.ks, "LIST", "the k of Pass@k: 1,5,10"},
         {"answers", CMD_TEXT, &a.answers, "PATH", "judge these answers instead of generating"},
         {"answered", CMD_FLAG, &a.answered, NULL, "leave out tasks without an answer"},
+        {"platform", CMD_TEXT, &a.platform, "NAME",
+         "ascend; cpu and pallas run on this machine, cpu is timed (ascend)"},
+        {"scale", CMD_TEXT, &a.scale, "S", "with --platform: sizes of the case full (full)"},
         {"form", CMD_TEXT, &a.form, "FORM", "form of the answers (any)"},
         {"suite-dir", CMD_TEXT, &a.suite_dir, "DIR", "your clone of the benchmark"},
         {"category", CMD_LIST, &a.categories, "C", "only this category; may be given again"},

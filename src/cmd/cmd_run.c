@@ -325,6 +325,17 @@ static int run_any(Arena *arena, const char *path, RunOptions *options)
     return run_path(arena, path, options);
 }
 
+/* A directory for another platform says itself at which sizes its kernel runs. */
+static int run_platform(CmdArgs *args, const char *platform, const RunOptions *o)
+{
+    if (!o->task && !o->dtype && !o->scale && !o->kernel && !o->inputs.len && !o->inouts.len &&
+        !o->outputs.len && !o->attrs.len && !o->time_only && !o->explain && !o->trace && !o->files)
+        return platform_run(args, platform, o->rule);
+    fprintf(stderr, "acraft run: a kernel for another platform is run as its directory has it: "
+                    "only --rule, --seed and --json go with it\n");
+    return CMD_USAGE;
+}
+
 /* Runs it where the options fit together; else the exit status, with a message. */
 static int run_checked(CmdArgs *args, const char *rule, const char *platform, RunOptions *o)
 {
@@ -341,8 +352,8 @@ static int run_checked(CmdArgs *args, const char *rule, const char *platform, Ru
         fprintf(stderr, "acraft run: no such rule; there are %s\n", names_of_rules(&args->arena));
         return CMD_USAGE;
     }
-    if (platform_is_other(platform))
-        return platform_run(platform);
+    if (platform_is_other(platform) || (!platform && platform_wrote(&args->arena, args->words[0])))
+        return run_platform(args, platform, o);
     if (!o->chip->simulated) {
         fprintf(stderr, "acraft run: %s is known, but its architecture %u is not modelled\n",
                 o->chip->name, o->chip->arch);
@@ -365,7 +376,7 @@ int cmd_run(int argc, char **argv)
     const CmdOption options[] = {
         {"task", CMD_TEXT, &o.task, "MODEL.py", "inputs and reference values of this task"},
         {"platform", CMD_TEXT, &platform, "NAME",
-         "ascend; a kernel for another platform runs on that machine (ascend)"},
+         "ascend, cpu or pallas: PATH is a directory that make --platform wrote (what wrote it)"},
         {"dtype", CMD_TEXT, &o.dtype, "T",
          "with --task: f32, f16 or bf16 for tensors whose file names no dtype (f32, or what a "
          "project declares)"},

@@ -3,6 +3,7 @@
 #define CMD_PLATFORM_H
 
 #include "cmd/cmd.h"
+#include "platform/platform.h"
 
 typedef struct PlatformAsk {
     const char *platform, *dir, *scale, *dtype;
@@ -15,8 +16,13 @@ typedef struct PlatformAsk {
 
 /* Whether this is another platform than Ascend. */
 bool platform_is_other(const char *platform);
-/* Says what runs kernels of another platform instead of acraft run; the exit status. */
-int platform_run(const char *name);
+const Platform *platform_named(const char *name); /* NULL: there is none, which was said */
+/* Whether its kernels run on this machine; where not, it is said why. */
+bool platform_can_run(Arena *arena, const Platform *platform, const char *command);
+/* Whether make or build wrote this directory for another platform. */
+bool platform_wrote(Arena *arena, const char *dir);
+/* acraft run of such a directory: its texts, at the sizes they have. name: the platform asked for; NULL: its own. */
+int platform_run(CmdArgs *args, const char *name, CompareRule rule);
 /* Writes the files of a model file and says what they are. */
 int platform_write(CmdArgs *args, const PlatformAsk *ask);
 

@@ -91,10 +91,6 @@ bool eval_operand_args(EvalJudge *j, const EvalTensors *tensors, const TwinParam
                        TwinArg *args);
 
 /* ---- compare.c ---- */
-/* One output of the task. `reshape`: the same elements under another shape are right. */
-bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const Tensor *got,
-                  bool reshape, Verdict *verdict);
-
 /* Without values: that it is of the right shape and dtype. */
 bool eval_has_shape(EvalJudge *j, uint32_t output, const Tensor *got);
 

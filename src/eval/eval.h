@@ -54,6 +54,10 @@ bool eval_reference_like(Arena *arena, const Graph *graph, const EvalReference *
 void eval_reference_free(EvalReference *ref);
 /* The tolerance of one output. */
 CompareSpec eval_spec(const EvalReference *ref, uint32_t output);
+/* One output of the task, as somebody computed it (NULL: nobody did); errors and the first bad element go to the
+ * verdict. `reshape`: the same elements under another shape are right. */
+bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const Tensor *got,
+                  bool reshape, Verdict *verdict);
 /* Says which file the graph of `ref` was read from, and how. */
 void eval_reference_model(Arena *arena, const char *path, Str source, const TorchTask *task,
                           const TorchOptions *options, EvalReference *ref);

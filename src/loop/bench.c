@@ -3,6 +3,7 @@
 
 #include "base/version.h"
 #include "loop/bench_int.h"
+#include "loop/bench_platform.h"
 #include "loop/bench_pool.h"
 #include "loop/bench_wire.h"
 #include <jansson.h>
@@ -36,6 +37,9 @@ static const char *settings_of(Arena *arena, const BenchSpec *spec, int64_t fail
         buf_printf(&out, ", \"strategy\": \"%s\", \"turns\": %u, \"no_proofs\": %s%s",
                    prompt_strategy_row(spec->model->strategy)->name, spec->model->turns,
                    j->no_proofs ? "true" : "false", spec->model->settings);
+    if (spec->platform)
+        buf_printf(&out, ", \"platform\": \"%s\", \"scale\": \"%s\"", spec->platform->name,
+                   torch_scale_name(spec->scale));
     if (failed_of)
         buf_printf(&out, ", \"failed_of\": %lld", (long long)failed_of);
     buf_puts(&out, "}");
@@ -206,6 +210,8 @@ StoreAttempt bench_empty_attempt(const Bench *b, const BenchItem *item)
                       .bound_us = (double)NAN,
                       .baseline_us = (double)NAN,
                       .unfused_us = (double)NAN,
+                      .measured_us = (double)NAN,
+                      .copy_us = (double)NAN,
                       .rule = compare_rule_name(spec->judge.rule),
                       .licence = "",
                       .when = (int64_t)time(NULL)};

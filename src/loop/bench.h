@@ -30,7 +30,10 @@ typedef struct BenchSpec {
     const char *answers_path;    /* "" */
     bool answered_only;          /* tasks without an answer are left out, not failures */
     const BenchModel *model;     /* NULL: the planner */
-    uint32_t samples;            /* of each task, unless answers say */
+    /* Another platform than Ascend: its own planner writes, this machine runs. NULL: none. */
+    const struct Platform *platform;
+    TorchScale scale; /* of its own sizes */
+    uint32_t samples; /* of each task, unless answers say */
     JudgeSpec judge;
     const char *label;
     const char *version; /* of acraft */

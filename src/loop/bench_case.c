@@ -35,7 +35,7 @@ enum { DRAWS = 20 };
 TorchTask *case_read(Arena *arena, const JudgeTask *task, const CaseSpec *c,
                      const TorchCases *cases, TorchOptions *options, Diag *diag)
 {
-    *options = (TorchOptions){.seed = c->seed};
+    *options = (TorchOptions){.seed = c->seed, .float_type = c->float_type};
     if (c->listed >= 0) {
         options->cases = cases;
         options->case_index = (uint32_t)c->listed;

@@ -19,6 +19,8 @@ static void begin(Judged *judged)
                        .bound_us = (double)NAN,
                        .baseline_us = (double)NAN,
                        .unfused_us = (double)NAN,
+                       .measured_us = (double)NAN,
+                       .copy_us = (double)NAN,
                        .log = "",
                        .config = ""};
 }
@@ -93,7 +95,7 @@ void judge_add_case(Arena *arena, Judged *judged, const CaseSpec *c, const char 
 
 /* compiled: by the first case. correct: values of all cases that were to compare any, and of one at
  * least. Nothing is ok without. */
-static bool sum_up(Arena *arena, Judged *judged, Buf *log)
+bool judge_sum_up(Arena *arena, Judged *judged, Buf *log)
 {
     bool wrong = false, unknown = false, right = false;
     judged->compiled = judged->cases.len ? judged->cases.at[0].verdict.compiled : VERDICT_UNKNOWN;
@@ -234,7 +236,7 @@ bool judge_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
     if (judged->status == VERDICT_OK)
         judge_full(&j);
     judge_cache_close(own);
-    return sum_up(arena, judged, &j.log);
+    return judge_sum_up(arena, judged, &j.log);
 }
 
 bool judge_answer(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Str answer,
@@ -311,5 +313,5 @@ bool judge_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judg
     buf_puts(&log, judged->log);
     if (spec->time && judged->status == VERDICT_OK)
         time_plan(arena, spec, task, judged, &log);
-    return sum_up(arena, judged, &log);
+    return judge_sum_up(arena, judged, &log);
 }

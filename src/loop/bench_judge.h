@@ -74,7 +74,11 @@ typedef struct Judged {
     VerdictAnswer compiled, correct; /* correct: the values of every case */
     uint32_t hazards;
     double predicted_us, bound_us, baseline_us, unfused_us; /* NaN: not known */
-    const char *log; /* the messages of checkers and compilers, then every verdict in words */
+    double measured_us,
+        copy_us;         /* on this machine, at full size: a launch, a copy of its bytes; NaN */
+    uint32_t refused;    /* odd sizes that the platform's planner cannot plan */
+    const char *not_run; /* why full size was not run on the platform; NULL: it was */
+    const char *log;     /* the messages of checkers and compilers, then every verdict in words */
 } Judged;
 
 /* True when every case is ok. */

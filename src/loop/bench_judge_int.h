@@ -17,6 +17,7 @@ typedef struct CaseSpec {
     bool no_values;     /* time only */
     Strew strew;        /* what no draw contains, among the inputs */
     const Probe *probe; /* the law of the inputs; NULL: the task is probed for it */
+    DType float_type;   /* of tensors whose file names no dtype */
 } CaseSpec;
 typedef VEC(CaseSpec) CaseSpecs;
 
@@ -147,6 +148,8 @@ CompareRule checker_rule(Str prepare_inputs, DType dtype, double *bound);
 Str judge_trace(Arena *arena, const Buf *picture);
 
 /* bench_judge.c */
+/* Whether the answers of all cases together are right, once they are there; `log` is taken. */
+bool judge_sum_up(Arena *arena, Judged *judged, Buf *log);
 void judge_add_case(Arena *arena, Judged *judged, const CaseSpec *c, const char *shapes,
                     const Verdict *verdict, const Diag *said, Buf *log);
 

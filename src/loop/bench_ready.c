@@ -79,10 +79,11 @@ static const char *key_of(Arena *arena, const JudgeSpec *spec, const JudgeTask *
     Buf sets = {0};
     for (uint32_t i = 0; i < c->n_sets; i++)
         buf_printf(&sets, " %s=%lld", c->sets[i].name, (long long)c->sets[i].value);
-    const char *key = str_format(arena, "%s %016llx %s %llu %d %016llx%s", task->path,
+    const char *key = str_format(arena, "%s %016llx %s %llu %d %d %016llx%s", task->path,
                                  (unsigned long long)hash64(task->source.at, task->source.len),
                                  c->name, (unsigned long long)c->seed, (int)spec->rule,
-                                 (unsigned long long)strew_hash(&c->strew), sets.at ? sets.at : "");
+                                 (int)c->float_type, (unsigned long long)strew_hash(&c->strew),
+                                 sets.at ? sets.at : "");
     buf_free(&sets);
     return key;
 }

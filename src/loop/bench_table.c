@@ -26,6 +26,8 @@ static ScoreSample sample_of(const StoreAttempt *a)
                      .bound_us = a->bound_us,
                      .baseline_us = a->baseline_us,
                      .unfused_us = a->unfused_us,
+                     .measured_us = a->measured_us,
+                     .copy_us = a->copy_us,
                      .cases = 0};
     for (uint32_t i = 0; i < a->cases.len; i++)
         if (is_listed_case(&a->cases.at[i])) {
@@ -64,9 +66,19 @@ static bool find_run(Store *store, Arena *arena, int64_t id, StoreRun *run, Diag
     return false;
 }
 
+/* The platform of a run, from its settings. */
+static const char *platform_of(Arena *arena, const char *settings)
+{
+    json_t *root = json_loads(settings, JSON_REJECT_DUPLICATES, NULL);
+    const char *name = json_string_value(json_object_get(root, "platform"));
+    const char *platform = name ? str_dup(arena, str_from(name)) : "";
+    json_decref(root);
+    return platform;
+}
+
 bool bench_scores(Store *store, Arena *arena, int64_t run, BenchScores *scores, Diag *diag)
 {
-    *scores = (BenchScores){0};
+    *scores = (BenchScores){.platform = ""};
     StoreFilter filter = {.run = run, .with_cases = true};
     uint32_t before = diag->errors;
     StoreRows *rows = find_run(store, arena, run, &scores->run, diag)
@@ -86,6 +98,8 @@ bool bench_scores(Store *store, Arena *arena, int64_t run, BenchScores *scores, 
     }
     if (has)
         count_sample(arena, scores, &held, held.task != counted);
+    if (rows)
+        scores->platform = platform_of(arena, scores->run.settings);
     store_done(rows);
     return rows && diag->errors == before;
 }
@@ -225,15 +239,42 @@ static void put_statuses(Buf *out, const BenchScores *s)
     buf_puts(out, "\n");
 }
 
-void bench_table_text(Arena *arena, const BenchScores *scores, const uint32_t *ks, Buf *out)
+static void put_head(Buf *out, const BenchScores *scores)
 {
-    BenchGroups groups = bench_groups(arena, scores);
-    const BenchGroup *all = &groups.at[groups.len - 2];
     buf_printf(out, "run %lld: %s by %s%s%s; %u tasks, %u samples: ", (long long)scores->run.id,
                scores->run.suite, scores->run.generator, *scores->run.label ? ", " : "",
                scores->run.label, scores->tasks.len, scores->samples);
     put_statuses(out, scores);
     buf_printf(out, "%s\n", scores->run.settings);
+}
+
+/* Kernels that this machine ran: nothing is predicted, and Ascend's baselines say nothing of them. */
+static void put_on_platform(Arena *arena, const BenchScores *scores, const BenchGroups *groups,
+                            uint32_t k, Buf *out)
+{
+    buf_printf(out, "\n%-20s %5s %6s  %-20s %-20s  %8s  %s\n", scores->platform, "tasks", "unsup.",
+               str_format(arena, "  Compile@%u, 95 %%", k),
+               str_format(arena, "  Pass@%u, 95 %%", k), "measured", "of a copy's speed");
+    for (uint32_t i = 0; i < groups->len; i++) {
+        const BenchGroup *g = &groups->at[i];
+        ScoreOf of = bench_group_of(g, k);
+        double of_copy;
+        uint32_t measured = score_measured(&of, &of_copy);
+        buf_printf(out, "%-20s %5u %6u  ", g->title, g->tasks.len, bench_group_unsupported(g));
+        put_share(out, score_of_all(&of, SCORE_COMPILE));
+        buf_puts(out, " ");
+        put_share(out, score_of_all(&of, SCORE_PASS));
+        buf_printf(out, measured ? "  %8u  %.3f\n" : "  %8u  -\n", measured, of_copy);
+    }
+}
+
+void bench_table_text(Arena *arena, const BenchScores *scores, const uint32_t *ks, Buf *out)
+{
+    BenchGroups groups = bench_groups(arena, scores);
+    const BenchGroup *all = &groups.at[groups.len - 2];
+    put_head(out, scores);
+    for (; *scores->platform && *ks; ks++)
+        put_on_platform(arena, scores, &groups, *ks, out);
     for (; *ks; ks++) {
         put_heading(arena, out, *ks);
         for (uint32_t i = 0; i < groups.len; i++)
@@ -242,14 +283,16 @@ void bench_table_text(Arena *arena, const BenchScores *scores, const uint32_t *k
     }
     if (strstr(scores->run.suite, "npukernelbench"))
         put_levels(out, all);
-    buf_printf(
-        out,
-        "Percent. Intervals: Wilson, or a bootstrap over tasks and samples. "
-        "Fast: of all / of correct,\nthe end of the predicted time's interval against a measured "
-        "baseline that %u of %u tasks have. bound: mean of bound / predicted.\nNothing here was "
-        "measured on a "
-        "board.\n",
-        with_baseline(scores), scores->tasks.len);
+    buf_puts(out, "Percent. Intervals: Wilson, or a bootstrap over tasks and samples. ");
+    if (*scores->platform)
+        buf_puts(out, "Times are measured on this machine,\nof a copy: the geometric mean of a "
+                      "copy's time, of the same bytes in the same run, over the kernel's.\n");
+    else
+        buf_printf(out,
+                   "Fast: of all / of correct,\nthe end of the predicted time's interval against a "
+                   "measured baseline that %u of %u tasks have. bound: mean of bound / predicted.\n"
+                   "Nothing here was measured on a board.\n",
+                   with_baseline(scores), scores->tasks.len);
 }
 
 /* ---- JSON ---- */
@@ -295,7 +338,10 @@ static void put_json_group(Buf *out, const BenchGroup *g, const uint32_t *ks)
     buf_printf(out, ", \"tasks\": %u, \"unsupported\": %u, \"bound\": ", g->tasks.len,
                bench_group_unsupported(g));
     put_json_share(out, score_anchored(&of));
-    buf_puts(out, "}, \"level_score\": ");
+    double of_copy;
+    buf_printf(out, "}, \"measured\": %u, \"of_copy\": ", score_measured(&of, &of_copy));
+    put_json_number(out, of_copy);
+    buf_puts(out, ", \"level_score\": ");
     put_json_number(out, score_levels(&of, false));
     buf_puts(out, ", \"level_score_by_cases\": ");
     put_json_number(out, score_levels(&of, true));

@@ -15,6 +15,7 @@ typedef struct BenchScores {
     ScoreTasks tasks; /* in order of category and name */
     uint32_t statuses[VERDICT_STATUS_COUNT];
     uint32_t samples, repaired; /* repaired: right only after the first turn */
+    const char *platform;       /* other than Ascend, where its kernels ran; "" */
 } BenchScores;
 
 bool bench_scores(Store *store, Arena *arena, int64_t run, BenchScores *scores, Diag *diag);

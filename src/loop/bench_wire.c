@@ -96,6 +96,8 @@ void wire_judged(const Judged *judged, Buf *out)
     put_number(out, "bound_us", judged->bound_us);
     put_number(out, "baseline_us", judged->baseline_us);
     put_number(out, "unfused_us", judged->unfused_us);
+    put_number(out, "measured_us", judged->measured_us);
+    put_number(out, "copy_us", judged->copy_us);
     put_texts(out, &judged->candidate);
     put_key(out, "cases");
     for (uint32_t i = 0; i < judged->cases.len; i++) {
@@ -220,6 +222,8 @@ bool wire_attempt(Store *store, Arena *arena, json_t *reply, StoreAttempt *a, Di
     a->bound_us = get_number(reply, "bound_us");
     a->baseline_us = get_number(reply, "baseline_us");
     a->unfused_us = get_number(reply, "unfused_us");
+    a->measured_us = get_number(reply, "measured_us");
+    a->copy_us = get_number(reply, "copy_us");
     json_t *log = json_object_get(reply, "log");
     return get_cases(store, arena, json_object_get(reply, "cases"), a, diag) &&
            get_texts(store, arena, json_object_get(reply, "texts"), a, diag) &&

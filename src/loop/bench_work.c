@@ -1,6 +1,7 @@
 /* What a worker does with an item. In: its number. Out: what was judged, as JSON. */
 #include "loop/bench_int.h"
 #include "loop/bench_model.h"
+#include "loop/bench_platform.h"
 #include "loop/bench_wire.h"
 
 static bool judge_file(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, const char *path,
@@ -15,6 +16,23 @@ static bool judge_file(Arena *arena, const JudgeSpec *spec, const JudgeTask *tas
     return false;
 }
 
+static void judge_on_platform(Arena *arena, const BenchSpec *spec, const JudgeTask *task,
+                              Judged *judged)
+{
+    PlatformOp op = {.platform = spec->platform,
+                     .path = task->path,
+                     .model = task->source,
+                     .options = {.seed = spec->judge.seed},
+                     .scale = spec->scale};
+    Diag said = diag_make(arena, task->path, task->source);
+    bool unread;
+    if (platform_op_write(arena, &op, &unread, &said))
+        judge_platform(arena, &spec->judge, &op, judged);
+    else
+        judge_nothing(judged, task->name, unread ? VERDICT_UNSCORED : VERDICT_UNSUPPORTED,
+                      said.items.len ? said.items.at[0].text : "it was not planned");
+}
+
 static void judge_item(Arena *arena, const Bench *b, const BenchItem *item, const JudgeTask *task,
                        Judged *judged)
 {
@@ -22,7 +40,9 @@ static void judge_item(Arena *arena, const Bench *b, const BenchItem *item, cons
     spec.cache = b->cache;
     if (item->answer && item->answer->kase >= 0)
         spec.only = item->answer->kase + 1;
-    if (!item->answer)
+    if (b->spec->platform)
+        judge_on_platform(arena, b->spec, task, judged);
+    else if (!item->answer)
         judge_plan(arena, &spec, task, judged);
     else if (item->answer->unreadable)
         judge_nothing(judged, "answer", VERDICT_NO_ANSWER, item->answer->unreadable);

@@ -50,6 +50,10 @@ void score_add(ScoreTask *task, const ScoreSample *sample)
     task->has_unfused |= sample->unfused_us > 0;
     if (sample->correct && sample->predicted_us > 0 && sample->bound_us > 0)
         task->anchored += fmin(1, sample->bound_us / sample->predicted_us);
+    if (sample->correct && sample->measured_us > 0 && sample->copy_us > 0) {
+        task->measured++;
+        task->log_copy += log(sample->copy_us / sample->measured_us);
+    }
     task->cases += sample->cases;
     task->passed += sample->passed;
 }
@@ -227,4 +231,16 @@ double score_levels(const ScoreOf *of, bool by_case)
         any |= s.of > 0;
     }
     return any ? score : (double)NAN;
+}
+
+uint32_t score_measured(const ScoreOf *of, double *of_copy)
+{
+    uint32_t n = 0;
+    double sum = 0;
+    for (uint32_t i = 0; i < of->count; i++) {
+        n += of->tasks[i].measured;
+        sum += of->tasks[i].log_copy;
+    }
+    *of_copy = n ? exp(sum / n) : (double)NAN;
+    return n;
 }

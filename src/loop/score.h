@@ -35,13 +35,16 @@ typedef struct ScoreTask {
     bool has_baseline, has_unfused;  /* else the task is left out of those kinds */
     double anchored;                 /* sum over its samples */
     uint32_t cases, passed;          /* over its samples */
+    uint32_t measured;               /* samples with a time measured on this machine */
+    double log_copy;                 /* sum of their log(copy_us / measured_us) */
 } ScoreTask;
 
 /* A sample of a task; times are microseconds, NaN when not known. */
 typedef struct ScoreSample {
     bool compiled, correct, unsupported, unscored;
     double predicted_us, bound_us, baseline_us, unfused_us;
-    double longest_us; /* that the prediction may stand for; NaN or 0: predicted_us */
+    double longest_us;           /* that the prediction may stand for; NaN or 0: predicted_us */
+    double measured_us, copy_us; /* on this machine; NaN: not run here */
     uint32_t cases, passed;
 } ScoreSample;
 void score_add(ScoreTask *task, const ScoreSample *sample);
@@ -67,6 +70,8 @@ ScoreShare score_of_all(const ScoreOf *of, ScoreKind kind);
 /* Over what is right: the share of all divided by Pass@k of the same tasks. */
 double score_of_correct(const ScoreOf *of, ScoreKind kind);
 ScoreShare score_anchored(const ScoreOf *of);
+/* Samples measured on this machine, and the geometric mean of a copy's time over theirs (NaN: none). */
+uint32_t score_measured(const ScoreOf *of, double *of_copy);
 /* NaN unless a task has level 1, 2 or 3. `by_case`: as its documents say (cases passed of a task,
  * mean over tasks); else as its code does (samples passed of a level). */
 double score_levels(const ScoreOf *of, bool by_case);

@@ -88,8 +88,7 @@ static double median_of(Str text)
     return n ? at[n / 2] : 0;
 }
 
-static bool run_boxed(Arena *arena, const char *dir, const char *argument, int64_t bytes, Str *out,
-                      Diag *diag)
+static BoxResult run_boxed(Arena *arena, const char *dir, const char *argument, int64_t bytes)
 {
     static const char *const readable[] = {
         "/usr", "/lib", "/lib64", "/bin", "/sys/devices/system/cpu", NULL};
@@ -108,28 +107,53 @@ static bool run_boxed(Arena *arena, const char *dir, const char *argument, int64
                     .memory = (uint64_t)bytes + (512u << 20),
                     .file_bytes = (uint64_t)bytes + (1u << 20),
                     .processes = 512,
-                    .allow_missing = true}; /* the text is our own */
+                    .allow_missing = true}; /* the text is our own, or its owner runs it */
     BoxResult result;
     box_run(arena, &spec, &result);
-    *out = result.out;
-    if (result.end == BOX_EXITED && result.status == 0)
-        return true;
-    diag_error(diag, "P102", (Span){0}, "the program %s%s%.*s", box_end_text(result.end),
-               result.err.len ? ": " : "", STR_ARG(result.err));
-    return false;
+    return result;
 }
 
-bool platform_cpu_judge(Arena *arena, const char *dir, const PlatformMade *made,
-                        const EvalReference *ref, uint32_t repeats, PlatformRun *run, Diag *diag)
+static bool has_ended(const BoxResult *r) { return r->end == BOX_EXITED && r->status == 0; }
+
+static VerdictStatus status_of(BoxEnd end)
 {
-    Str out;
-    *run = (PlatformRun){0};
-    if (!platform_write_inputs(arena, dir, made->task, ref, diag) ||
-        !run_boxed(arena, dir, str_format(arena, "%u", repeats),
-                   made->task->bytes + made->task->workspace, &out, diag))
-        return false;
-    run->seconds = median_of(out);
-    return platform_compare_results(arena, dir, made->task, ref, run, diag);
+    switch (end) {
+    case BOX_TIMEOUT: return VERDICT_TIMEOUT;
+    case BOX_MEMORY: return VERDICT_MEMORY;
+    case BOX_OUTPUT: return VERDICT_OUTPUT;
+    case BOX_FORBIDDEN: return VERDICT_FORBIDDEN;
+    case BOX_REFUSED: return VERDICT_NO_WALL;
+    case BOX_FAILED: return VERDICT_INTERNAL;
+    default: return VERDICT_CRASHED;
+    }
+}
+
+static void note_end(Arena *arena, const BoxResult *r, Verdict *verdict)
+{
+    const char *number = r->end == BOX_EXITED || r->end == BOX_SIGNAL
+                             ? str_format(arena, " (%d)", r->status)
+                             : "";
+    verdict_fail(verdict, status_of(r->end), STAGE_RUN,
+                 str_format(arena, "the program %s%s%s%.*s", box_end_text(r->end), number,
+                            r->err.len ? ": " : "", STR_ARG(r->err)));
+}
+
+void platform_cpu_judge(Arena *arena, const char *dir, const PlatformMade *made,
+                        const EvalReference *ref, uint32_t repeats, double *seconds,
+                        Verdict *verdict)
+{
+    *seconds = 0;
+    verdict->stage = STAGE_RUN;
+    if (!platform_write_inputs(arena, dir, made->task, ref, verdict))
+        return;
+    BoxResult r = run_boxed(arena, dir, str_format(arena, "%u", repeats),
+                            made->task->bytes + made->task->workspace);
+    if (!has_ended(&r)) {
+        note_end(arena, &r, verdict);
+        return;
+    }
+    *seconds = repeats ? median_of(r.out) : 0;
+    platform_compare_results(arena, dir, made->task, ref, verdict);
 }
 
 /* The yardstick: every thread copies its share. */
@@ -158,14 +182,15 @@ double platform_cpu_copy_rate(Arena *arena, int64_t bytes)
 {
     const char *dir;
     Diag quiet = diag_make(arena, "copy.c", STR(""));
-    Str said, out;
+    Str said;
     double seconds = 0;
     if (!file_temp_dir(arena, "acraft-copy", &dir, &quiet))
         return 0;
     if (file_write(path_join(arena, dir, "copy.c"), str_from(copy_text), &quiet) &&
-        run_cc(arena, dir, "run", "copy.c", NULL, &said) &&
-        run_boxed(arena, dir, str_format(arena, "%lld", (long long)bytes), bytes, &out, &quiet))
-        seconds = median_of(out);
+        run_cc(arena, dir, "run", "copy.c", NULL, &said)) {
+        BoxResult r = run_boxed(arena, dir, str_format(arena, "%lld", (long long)bytes), bytes);
+        seconds = has_ended(&r) ? median_of(r.out) : 0;
+    }
     file_remove_tree(dir, &quiet);
     return seconds > 0 ? (double)(bytes / 128 * 128) / seconds : 0;
 }

@@ -21,27 +21,34 @@ static int64_t bytes_of(const KernelOperand *o)
     return o->count * (int64_t)dtype_bytes(o->dtype);
 }
 
-bool platform_write_inputs(Arena *arena, const char *dir, const KernelTask *task,
-                           const EvalReference *ref, Diag *diag)
+static bool fail(Verdict *verdict, VerdictStatus status, const char *reason)
 {
+    verdict_fail(verdict, status, STAGE_RUN, reason);
+    return false;
+}
+
+bool platform_write_inputs(Arena *arena, const char *dir, const KernelTask *task,
+                           const EvalReference *ref, Verdict *verdict)
+{
+    Diag said = diag_make(arena, dir, STR(""));
     for (uint32_t i = 0; i < task->operands.len; i++) {
         const KernelOperand *o = &task->operands.at[i];
         const char *path = path_join(arena, dir, str_format(arena, "%s.bin", o->name));
         const Tensor *t = o->output ? NULL : operand_tensor(ref, o->value);
-        if (!o->output && (!t || t->count != o->count || t->dtype != o->dtype)) {
-            diag_error(diag, "P101", (Span){0},
-                       "operand %s: the task has no tensor of %lld elements of %s for it", o->name,
-                       (long long)o->count, dtype_name(o->dtype));
-            return false;
-        }
-        if (t && !file_write(path, (Str){t->at, (size_t)bytes_of(o)}, diag))
-            return false;
+        if (!o->output && (!t || t->count != o->count || t->dtype != o->dtype))
+            return fail(verdict, VERDICT_INTERNAL,
+                        str_format(arena,
+                                   "operand %s: the task has no tensor of %lld elements of %s "
+                                   "for it",
+                                   o->name, (long long)o->count, dtype_name(o->dtype)));
+        if (t && !file_write(path, (Str){t->at, (size_t)bytes_of(o)}, &said))
+            return fail(verdict, VERDICT_TOO_LARGE, said.items.at[0].text);
     }
     return true;
 }
 
-static Tensor *read_result(Arena *arena, const char *dir, const KernelOperand *o, Shape shape,
-                           Diag *diag)
+/* NULL: the program wrote no such result. */
+static Tensor *read_result(Arena *arena, const char *dir, const KernelOperand *o, Shape shape)
 {
     Tensor *t = tensor_new_raw(o->dtype, shape);
     const char *path = path_join(arena, dir, str_format(arena, "%s.bin", o->name));
@@ -53,27 +60,21 @@ static Tensor *read_result(Arena *arena, const char *dir, const KernelOperand *o
     if (ok)
         return t;
     tensor_free(t);
-    diag_error(diag, "P101", (Span){0}, "%s: the program wrote no such result", path);
     return NULL;
 }
 
-bool platform_compare_results(Arena *arena, const char *dir, const KernelTask *task,
-                              const EvalReference *ref, PlatformRun *run, Diag *diag)
+void platform_compare_results(Arena *arena, const char *dir, const KernelTask *task,
+                              const EvalReference *ref, Verdict *verdict)
 {
-    run->n_outputs = 0;
-    run->outputs = arena_array(arena, CompareResult, ref->graph->outputs.len + 1);
+    uint32_t output = 0;
+    verdict->stage = STAGE_COMPARE;
     for (uint32_t i = 0; i < task->operands.len; i++) {
         const KernelOperand *o = &task->operands.at[i];
         if (!o->output)
             continue;
-        uint32_t at = run->n_outputs++;
-        CompareSpec spec = eval_spec(ref, at);
-        Tensor *got = read_result(arena, dir, o, ref->want[at]->shape, diag);
-        if (!got)
-            return false;
-        run->outputs[at] = compare_tensors(got, ref->want[at], &spec,
-                                           (const Tensor *const *)ref->in.inputs, ref->in.n_inputs);
+        Tensor *got = read_result(arena, dir, o, ref->want[output]->shape);
+        eval_compare(arena, ref, output++, got, false, verdict);
         tensor_free(got);
     }
-    return true;
+    verdict_settle(verdict);
 }

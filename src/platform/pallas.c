@@ -65,8 +65,9 @@ bool platform_pallas_ready(Arena *arena)
     return python && run_python(arena, ".", argv, PARSE_SECONDS, &said);
 }
 
-bool platform_pallas_judge(Arena *arena, const char *dir, const PlatformMade *made,
-                           const EvalReference *ref, uint32_t repeats, PlatformRun *run, Diag *diag)
+void platform_pallas_judge(Arena *arena, const char *dir, const PlatformMade *made,
+                           const EvalReference *ref, uint32_t repeats, double *seconds,
+                           Verdict *verdict)
 {
     Str said;
     const char *python = find_python(arena);
@@ -74,14 +75,16 @@ bool platform_pallas_judge(Arena *arena, const char *dir, const PlatformMade *ma
     const char *argv[] = {python, str_format(arena, "%s_run.py", made->name),
                           mode && mode[0] ? mode : "interpret", NULL};
     (void)repeats; /* an interpreter's time is nobody's */
-    *run = (PlatformRun){0};
-    if (!platform_write_inputs(arena, dir, made->task, ref, diag))
-        return false;
-    if (!run_python(arena, dir, argv, RUN_SECONDS, &said)) {
-        size_t from = said.len > 300 ? said.len - 300 : 0;
-        diag_error(diag, "P102", (Span){0}, "JAX's interpreter: %.*s", (int)(said.len - from),
-                   said.at + from);
-        return false;
+    *seconds = 0;
+    verdict->stage = STAGE_RUN;
+    if (!platform_write_inputs(arena, dir, made->task, ref, verdict))
+        return;
+    if (run_python(arena, dir, argv, RUN_SECONDS, &said)) {
+        platform_compare_results(arena, dir, made->task, ref, verdict);
+        return;
     }
-    return platform_compare_results(arena, dir, made->task, ref, run, diag);
+    size_t from = said.len > 300 ? said.len - 300 : 0;
+    verdict_fail(
+        verdict, VERDICT_CRASHED, STAGE_RUN,
+        str_format(arena, "JAX's interpreter: %.*s", (int)(said.len - from), said.at + from));
 }

@@ -38,13 +38,6 @@ typedef struct PlatformMade {
     const char *compiled;      /* the file that the compiler takes */
 } PlatformMade;
 
-/* What a run on this machine gave. */
-typedef struct PlatformRun {
-    uint32_t n_outputs;
-    CompareResult *outputs; /* of the first launch */
-    double seconds;         /* of a launch, the median; 0: not timed */
-} PlatformRun;
-
 typedef bool PlatformWrite(Arena *arena, const Graph *graph, const char *name, Str model,
                            PlatformMade *made, Diag *diag);
 /* Compiles what was written in the directory. *said: what the compiler printed. False, with *lacks set, when
@@ -52,10 +45,10 @@ typedef bool PlatformWrite(Arena *arena, const Graph *graph, const char *name, S
 typedef bool PlatformCompile(Arena *arena, const char *dir, const PlatformMade *made, Str *said,
                              bool *lacks);
 /* Runs what was compiled in the directory on the inputs of the case and compares; then `repeats` times more, for
- * the time. False with a diagnostic when it did not end as it should. */
-typedef bool PlatformJudge(Arena *arena, const char *dir, const PlatformMade *made,
-                           const EvalReference *ref, uint32_t repeats, PlatformRun *run,
-                           Diag *diag);
+ * the time. *seconds: of a launch, the median; 0: not timed. The verdict is ok or says why not. */
+typedef void PlatformJudge(Arena *arena, const char *dir, const PlatformMade *made,
+                           const EvalReference *ref, uint32_t repeats, double *seconds,
+                           Verdict *verdict);
 
 typedef struct Platform {
     const char *name, *language;

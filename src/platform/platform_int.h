@@ -4,11 +4,11 @@
 
 #include "platform/platform.h"
 
-/* x0.bin, x1.bin, ... of the case's inputs. */
+/* x0.bin, x1.bin, ... of the case's inputs. False: the verdict says why. */
 bool platform_write_inputs(Arena *arena, const char *dir, const KernelTask *task,
-                           const EvalReference *ref, Diag *diag);
-/* y0.bin, ... beside the reference's results. */
-bool platform_compare_results(Arena *arena, const char *dir, const KernelTask *task,
-                              const EvalReference *ref, PlatformRun *run, Diag *diag);
+                           const EvalReference *ref, Verdict *verdict);
+/* y0.bin, ... beside the reference's results: the verdict is settled. */
+void platform_compare_results(Arena *arena, const char *dir, const KernelTask *task,
+                              const EvalReference *ref, Verdict *verdict);
 
 #endif

@@ -124,6 +124,11 @@ static int rank_of(const StoreAttempt *a)
     return a->status == VERDICT_OK ? 2 : a->compiled == VERDICT_YES ? 1 : 0;
 }
 
+static bool has_text(const StoreAttempt *a)
+{
+    return a->status != VERDICT_OK || a->texts.len || *a->dialogue.answer;
+}
+
 static bool hold(Export *e, const StoreAttempt *a)
 {
     Held h = {.a = *a, .rank = rank_of(a)};
@@ -337,7 +342,8 @@ bool export_rows(Store *store, const ExportSpec *spec, uint64_t *rows, Diag *dia
             write_group(&e);
         run = a.run;
         task = a.task;
-        ok = e.stopped || hold(&e, &a);
+        if (has_text(&a)) /* a kernel for another platform is kept as its times only */
+            ok = e.stopped || hold(&e, &a);
     }
     if (ok && from && !e.stopped)
         write_group(&e);

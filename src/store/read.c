@@ -68,7 +68,8 @@ struct StoreRows {
 static const char select_attempts[] =
     "SELECT a.id, a.run, a.task, a.sample, a.turn, a.form, a.generator, a.seed, a.gen_seed, "
     "a.source, a.status, a.compiled, a.correct, a.hazards, a.reason, a.unsupported, "
-    "a.predicted_us, a.bound_us, a.baseline_us, a.unfused_us, a.rule, a.provenance, a.licence, "
+    "a.predicted_us, a.bound_us, a.baseline_us, a.unfused_us, a.measured_us, a.copy_us, a.rule, "
+    "a.provenance, a.licence, "
     "a.prompt, a.answer, a.diagnostics, a.model, a.tokens_in, a.tokens_out, a.model_seconds, "
     "a.usage, a.seconds, a.at, t.name, t.category, t.level, t.suite "
     "FROM attempts a JOIN tasks t ON t.id = a.task";
@@ -164,6 +165,8 @@ static void get_attempt(StoreRow *c, StoreAttempt *a)
     a->bound_us = store_get_number(c);
     a->baseline_us = store_get_number(c);
     a->unfused_us = store_get_number(c);
+    a->measured_us = store_get_number(c);
+    a->copy_us = store_get_number(c);
     a->rule = store_get_text(c);
     a->provenance = store_get_text(c);
     a->licence = store_get_text(c);

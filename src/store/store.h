@@ -101,6 +101,7 @@ typedef struct StoreAttempt {
     double predicted_us, bound_us; /* at full size */
     double baseline_us;            /* measured, from a baseline file */
     double unfused_us;             /* predicted time of one kernel for each operator */
+    double measured_us, copy_us;   /* measured on this machine: a launch, a copy of its bytes */
     const char *rule;              /* which tolerance judged it: "acraft", "mkb" */
     const char *provenance;        /* where the text came from: "planner 0.1.0", a file, a model */
     const char *licence;           /* of the text; "" when not known */

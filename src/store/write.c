@@ -177,6 +177,8 @@ static void put_attempt(StoreRow *p, const StoreAttempt *a)
     store_put_number(p, a->bound_us);
     store_put_number(p, a->baseline_us);
     store_put_number(p, a->unfused_us);
+    store_put_number(p, a->measured_us);
+    store_put_number(p, a->copy_us);
     store_put_text(p, a->rule);
     store_put_text(p, a->provenance);
     store_put_text(p, a->licence);
@@ -198,9 +200,10 @@ static bool insert_attempt(Store *store, StoreAttempt *a, Diag *diag)
         store,
         "INSERT INTO attempts(run, task, sample, turn, form, generator, seed, gen_seed, source, "
         "status, compiled, correct, hazards, reason, unsupported, predicted_us, bound_us, "
-        "baseline_us, unfused_us, rule, provenance, licence, prompt, answer, diagnostics, model, "
+        "baseline_us, unfused_us, measured_us, copy_us, rule, provenance, licence, prompt, answer, "
+        "diagnostics, model, "
         "tokens_in, tokens_out, model_seconds, usage, seconds, at) "
-        "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         diag);
     if (!s)
         return false;

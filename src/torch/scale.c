@@ -28,11 +28,14 @@ typedef struct Scaler {
 
 enum { MAX_TRIALS = 1500, STAGES = 4 };
 
+static const char *const scale_names[] = {"full", "medium", "small", "fuzz", "tiny"};
+
+const char *torch_scale_name(TorchScale scale) { return scale_names[scale]; }
+
 bool torch_scale_from_name(Str name, TorchScale *scale)
 {
-    static const char *const names[] = {"full", "medium", "small", "fuzz", "tiny"};
     for (int i = 0; i <= SCALE_TINY; i++) {
-        if (str_is(name, names[i])) {
+        if (str_is(name, scale_names[i])) {
             *scale = (TorchScale)i;
             return true;
         }

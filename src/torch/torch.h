@@ -174,6 +174,7 @@ typedef enum TorchScale {
     SCALE_TINY    /* 256 KiB and 4 MFLOP */
 } TorchScale;
 bool torch_scale_from_name(Str name, TorchScale *scale);
+const char *torch_scale_name(TorchScale scale);
 
 /* NULL with errors in diag. `path` gives name and category; the text is `source`. */
 TorchTask *torch_read(Arena *arena, const char *path, Str source, const TorchOptions *options,

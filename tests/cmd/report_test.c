@@ -44,6 +44,8 @@ static void add_attempt(Place *p, Store *store, int64_t run, int64_t task, uint3
                       .bound_us = 10,
                       .baseline_us = (double)NAN,
                       .unfused_us = (double)NAN,
+                      .measured_us = (double)NAN,
+                      .copy_us = (double)NAN,
                       .rule = "acraft",
                       .provenance = "",
                       .licence = "",

@@ -55,6 +55,8 @@ static void add_attempt(Place *p, uint32_t sample, uint32_t turn, VerdictStatus 
                       .bound_us = (double)NAN,
                       .baseline_us = (double)NAN,
                       .unfused_us = (double)NAN,
+                      .measured_us = (double)NAN,
+                      .copy_us = (double)NAN,
                       .licence = "CC0",
                       .provenance = "test"};
     a.dialogue.answer = answer.len ? blob(p, answer) : "";

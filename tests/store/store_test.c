@@ -89,6 +89,8 @@ static StoreAttempt attempt_of(Place *p, Store *store, int64_t run, int64_t task
                       .bound_us = (double)NAN,
                       .baseline_us = 20,
                       .unfused_us = (double)NAN,
+                      .measured_us = 33.5,
+                      .copy_us = (double)NAN,
                       .rule = "acraft",
                       .provenance = "planner",
                       .licence = "Apache-2.0",
@@ -143,7 +145,8 @@ T_TEST(store_keeps_an_attempt_as_it_was)
     CHECK(b.seed == a.seed && b.status == VERDICT_WRONG && b.correct == VERDICT_NO);
     CHECK_EQ_STR(b.reason, a.reason);
     CHECK_EQ_STR(b.task_name, "relu");
-    CHECK(b.predicted_us == 12.5 && isnan(b.bound_us) && b.dialogue.tokens_in == -1);
+    CHECK(b.predicted_us == 12.5 && b.measured_us == 33.5 && isnan(b.copy_us) &&
+          isnan(b.bound_us) && b.dialogue.tokens_in == -1);
     CHECK_EQ_INT(b.dialogue.tokens_out, 7);
     CHECK_EQ_INT(b.cases.len, 2);
     CHECK_EQ_STR(b.cases.at[1].name, "fuzz0");
