@@ -6,6 +6,7 @@
 #include "cmd/platform.h"
 #include "cmd/progress.h"
 #include "loop/bench.h"
+#include "loop/bench_platform.h"
 #include "loop/bench_pool.h"
 #include "loop/bench_table.h"
 #include <stdio.h>
@@ -168,8 +169,9 @@ static int print_end(Arena *arena, Store *store, const BenchDone *done, const ui
     return status == CMD_OK && done->internal ? CMD_LACKS : status;
 }
 
+/* *run: the run's number in the store, for who wants its scores; NULL: nobody. */
 static int bench(Arena *arena, const CmdArgs *args, const BenchArgs *given, BenchSpec *spec,
-                 const uint32_t *ks)
+                 const uint32_t *ks, int64_t *run)
 {
     Diag diag = diag_make(arena, args->words[0], STR(""));
     BenchDone done;
@@ -188,6 +190,8 @@ static int bench(Arena *arena, const CmdArgs *args, const BenchArgs *given, Benc
         fprintf(stderr, "acraft bench: %u of %u samples are in '%s'\n", done.judged + done.kept,
                 done.all, given->store);
     store_close(store);
+    if (run)
+        *run = ok ? done.run : 0;
     return status;
 }
 
@@ -219,10 +223,24 @@ static int bench_with_model(Arena *arena, const CmdArgs *args, const BenchArgs *
     }
     if (!spec->jobs)
         spec->jobs = client ? client_parallel(client) : pool_processors();
-    int status = bench(arena, args, given, spec, ks);
+    int status = bench(arena, args, given, spec, ks, NULL);
     gen_print_totals(client);
     client_close(client);
     return status;
+}
+
+static bool is_all(const BenchArgs *given)
+{
+    return given->platform && !strcmp(given->platform, "all");
+}
+
+static void take_platform(BenchSpec *spec, const Platform *platform)
+{
+    spec->platform = platform;
+    spec->judge.baseline = NULL;
+    spec->judge.baseline_name = "";
+    if (spec->judge.time && !platform->not_measured)
+        spec->jobs = 1;
 }
 
 /* --platform: its own planner writes what this machine runs, one after the other where they are timed. */
@@ -246,15 +264,51 @@ static bool read_platform(Arena *arena, const BenchArgs *given, BenchSpec *spec)
                 given->platform);
         return false;
     }
+    if (is_all(given))
+        return true;
     platform = platform_named(given->platform);
     if (!platform || !platform_can_run(arena, platform, "bench"))
         return false;
-    spec->platform = platform;
-    spec->judge.baseline = NULL;
-    spec->judge.baseline_name = "";
-    if (spec->judge.time && !platform->not_measured)
-        spec->jobs = 1;
+    take_platform(spec, platform);
     return true;
+}
+
+/* The same suite on every platform that this machine has, one after the other; a table of each, then all together. */
+static int bench_all(Arena *arena, const CmdArgs *args, const BenchArgs *given,
+                     const BenchSpec *all, const uint32_t *ks)
+{
+    BenchPlace *places = arena_array(arena, BenchPlace, platform_count);
+    Diag diag = diag_make(arena, args->words[0], STR(""));
+    int status = CMD_OK;
+    for (uint32_t i = 0; i < platform_count; i++) {
+        const Platform *platform = &platforms[i];
+        BenchSpec spec = *all;
+        int64_t run = 0;
+        bool other = platform_is_other(platform->name);
+        places[i].platform = platform->name;
+        places[i].time = !other                   ? "predicted"
+                         : platform->not_measured ? platform->not_measured
+                                                  : "measured on this machine";
+        places[i].missing =
+            "nothing of it runs on this machine; acraft doctor says what is missing";
+        if (other && !platform_runs(arena, platform))
+            continue;
+        if (other)
+            take_platform(&spec, platform);
+        int own = bench(arena, args, given, &spec, ks, &run);
+        status = own > status ? own : status;
+        places[i].missing = "its run did not end";
+        Store *store = run ? store_open(given->store, STORE_READ, &diag) : NULL;
+        BenchScores *scores = arena_new(arena, BenchScores);
+        if (store && bench_scores(store, arena, run, scores, &diag))
+            places[i].scores = scores;
+        store_close(store);
+    }
+    Buf out = {0};
+    bench_leaderboard_text(places, platform_count, &out);
+    fputs(args->json ? "" : out.at, stdout);
+    buf_free(&out);
+    return diag.errors ? cmd_say(&diag, CMD_LACKS) : status;
 }
 
 static int prepare(CmdArgs *args, const BenchArgs *given)
@@ -304,8 +358,10 @@ static int prepare(CmdArgs *args, const BenchArgs *given)
     if (given->answers && answers.damaged)
         fprintf(stderr, "acraft bench: %u files of '%s' are damaged: answers that cannot be read\n",
                 answers.damaged, given->answers);
+    if (is_all(given))
+        return bench_all(arena, args, given, &spec, ks);
     if (given->answers || gen_is_plan(&given->gen))
-        return bench(arena, args, given, &spec, ks);
+        return bench(arena, args, given, &spec, ks, NULL);
     return bench_with_model(arena, args, given, &spec, ks);
 }
 
@@ -327,7 +383,7 @@ int cmd_bench(int argc, char **argv)
         {"answers", CMD_TEXT, &a.answers, "PATH", "judge these answers instead of generating"},
         {"answered", CMD_FLAG, &a.answered, NULL, "leave out tasks without an answer"},
         {"platform", CMD_TEXT, &a.platform, "NAME",
-         "ascend; cpu and pallas run on this machine, cpu is timed (ascend)"},
+         "ascend; cpu and pallas run on this machine, cpu is timed; all: a leaderboard (ascend)"},
         {"scale", CMD_TEXT, &a.scale, "S", "with --platform: sizes of the case full (full)"},
         {"form", CMD_TEXT, &a.form, "FORM", "form of the answers (any)"},
         {"suite-dir", CMD_TEXT, &a.suite_dir, "DIR", "your clone of the benchmark"},

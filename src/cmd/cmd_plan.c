@@ -1,6 +1,7 @@
 /* acraft plan: the planner's candidates with their costs; the cost of a schedule that somebody wrote. */
 #include "cmd/cmd.h"
 
+#include "cmd/platform.h"
 #include "cmd/progress.h"
 
 #include "gen/plan/candidates.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 
 typedef struct PlanWish {
-    const char *schedule, *out, *dtype;
+    const char *schedule, *out, *dtype, *platform;
     NameList sets;
     int64_t top, most;
     bool nest, brief;
@@ -310,6 +311,8 @@ int cmd_plan(int argc, char **argv)
         {"dtype", CMD_TEXT, &wish.dtype, "TYPE",
          "f32, f16 or bf16: of tensors whose file names no dtype (f32)"},
         {"set", CMD_LIST, &wish.sets, "N=V", "another value for an integer of the file"},
+        {"platform", CMD_TEXT, &wish.platform, "NAME",
+         "cuda, cpu or pallas: the kernels its planner makes, without candidates (ascend)"},
     };
     CmdUsage usage = {"plan",
                       "MODEL.py [--top N] [--schedule FILE]",
@@ -334,9 +337,19 @@ int cmd_plan(int argc, char **argv)
                             : strcmp(wish.dtype, dtype_name(read.float_type))
                                 ? "--dtype takes f32, f16 or bf16"
                                 : NULL;
+        bool other = !wrong && platform_is_other(wish.platform);
+        PlatformAsk ask = {wish.platform, NULL, NULL, wish.dtype, &wish.sets, false, 0};
         if (wrong)
             fprintf(stderr, "acraft plan: %s\n", wrong);
-        status = wrong || !read_sets(&args, &wish, &read) ? CMD_USAGE : plan(&args, &wish, &read);
+        if (other && (wish.schedule || wish.out || wish.nest))
+            fprintf(stderr,
+                    "acraft plan: schedules are for Ascend: --schedule, --nest and -o do not "
+                    "go with --platform %s\n",
+                    wish.platform);
+        status = other && (wish.schedule || wish.out || wish.nest) ? CMD_USAGE
+                 : other                                           ? platform_write(&args, &ask)
+                 : wrong || !read_sets(&args, &wish, &read)        ? CMD_USAGE
+                                                                   : plan(&args, &wish, &read);
     }
     cmd_done(&args);
     return status;

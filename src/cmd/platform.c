@@ -170,7 +170,8 @@ static void print_made(const PlatformOp *op, const char *dir, const char *compil
     if (dir)
         printf("  written   %s: %u files\n", dir, made->files.len);
     else
-        printf("  written   nothing: -o DIR writes the files\n");
+        printf("  written   nothing: acraft make MODEL.py --platform %s -o DIR writes the files\n",
+               platform->name);
 }
 
 /* What the compiler says of the files; NULL: it refuses them. */

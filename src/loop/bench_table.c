@@ -295,6 +295,38 @@ void bench_table_text(Arena *arena, const BenchScores *scores, const uint32_t *k
                    with_baseline(scores), scores->tasks.len);
 }
 
+/* Bound over predicted time, or a copy's time over the measured one. */
+static void put_speed(Buf *out, const ScoreOf *of)
+{
+    double of_copy;
+    bool measured = score_measured(of, &of_copy) > 0;
+    ScoreShare bound = score_anchored(of);
+    if (measured)
+        buf_printf(out, "%.3f of a copy's speed", of_copy);
+    else if (bound.share > 0)
+        buf_printf(out, "%.3f of the bound", bound.share);
+    else
+        buf_puts(out, "-");
+}
+
+void bench_leaderboard_text(const BenchPlace *places, uint32_t count, Buf *out)
+{
+    buf_printf(out, "\n%-10s %5s  %6s  %-34s %s\n", "platform", "tasks", "right", "time", "speed");
+    for (uint32_t i = 0; i < count; i++) {
+        const BenchPlace *p = &places[i];
+        if (!p->scores) {
+            buf_printf(out, "%-10s %5s  %6s  %s\n", p->platform, "-", "-", p->missing);
+            continue;
+        }
+        ScoreOf of = {p->scores->tasks.at, p->scores->tasks.len, 1, false};
+        buf_printf(out, "%-10s %5u  ", p->platform, p->scores->tasks.len);
+        put_percent(out, score_of_all(&of, SCORE_PASS).share);
+        buf_printf(out, "  %-34s ", p->time);
+        put_speed(out, &of);
+        buf_puts(out, "\n");
+    }
+}
+
 /* ---- JSON ---- */
 
 static void put_json_number(Buf *out, double value)

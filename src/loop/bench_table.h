@@ -38,4 +38,13 @@ void bench_table_text(Arena *arena, const BenchScores *scores, const uint32_t *k
 /* One object: run, groups with every score, tasks with their counts. */
 void bench_table_json(Arena *arena, const BenchScores *scores, const uint32_t *ks, Buf *out);
 
+/* Several runs of one suite beside each other, one platform each: how many tasks are right, and how fast. */
+typedef struct BenchPlace {
+    const char *platform;
+    const BenchScores *scores; /* NULL: it did not run, for this reason: */
+    const char *missing,
+        *time; /* time: where it comes from, "predicted", "measured", "no TPU ran it" */
+} BenchPlace;
+void bench_leaderboard_text(const BenchPlace *places, uint32_t count, Buf *out);
+
 #endif

@@ -66,6 +66,10 @@ T_TEST(bench_measures_on_this_machine)
     bench_table_text(&arena, &scores, (const uint32_t[]){1, 0}, &text);
     CHECK_EQ_STR(scores.platform, "cpu");
     CHECK_MSG(strstr(text.at, "of a copy's speed") && !strstr(text.at, "Fast"), "%s", text.at);
+    text.len = 0;
+    BenchPlace places[] = {{"cuda", NULL, "no GPU", ""}, {"cpu", &scores, NULL, "measured here"}};
+    bench_leaderboard_text(places, 2, &text);
+    CHECK_MSG(strstr(text.at, "no GPU") && strstr(text.at, "66.7  measured here"), "%s", text.at);
     buf_free(&text);
     store_close(store);
     CHECK(file_remove_tree(dir, &diag));
