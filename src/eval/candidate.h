@@ -47,7 +47,7 @@ bool eval_candidate_extract(Arena *arena, Str answer, EvalForm wanted, EvalCandi
 /* The Python text whose class `entry` names; NULL: the form has none of its own. */
 const EvalText *eval_candidate_model(const EvalCandidate *candidate);
 
-/* walk.c: what the candidate's Python model compares at the sizes of `options`, up to its first call of a binding. Nothing
+/* walk.c: what the candidate's Python model compares at the sizes of `given`, up to its first call of a binding. Nothing
  * runs. `gap`: what the first number lacks to be the second. */
 typedef struct EvalCompared {
     uint64_t place;
@@ -55,7 +55,7 @@ typedef struct EvalCompared {
 } EvalCompared;
 typedef VEC(EvalCompared) EvalComparisons;
 void eval_model_walk(Arena *arena, const EvalCandidate *c, const char *task, Str source,
-                     const TorchOptions *options, EvalComparisons *list);
+                     const TorchOptions *given, EvalComparisons *list);
 
 /* Its op_host and op_kernel texts, each with the candidate's own headers put in. */
 void eval_candidate_project(Arena *arena, const EvalCandidate *candidate, TwinProject *project);

@@ -120,9 +120,10 @@ static const TwinTensor *output(const EvalSample *s, uint32_t i)
     return &s->tensors[s->full->inputs.len + s->full->params.len + i];
 }
 
-void eval_sample_replace(EvalSample *s, uint32_t i, TwinTensor *memory)
+void eval_sample_replace(EvalSample *sample, uint32_t output, TwinTensor *memory)
 {
-    TwinTensor *own = &s->tensors[s->full->inputs.len + s->full->params.len + i];
+    const Graph *full = sample->full;
+    TwinTensor *own = &sample->tensors[full->inputs.len + full->params.len + output];
     DType dtype = own->dtype;
     twin_tensor_free(own);
     *own = *memory;

@@ -92,6 +92,6 @@ typedef struct ReportCurve {
     Str lines;
 } ReportCurve;
 
-void report_curves(const ReportCurve *curves, uint32_t count, const char *version, Buf *html);
+void report_curves(const ReportCurve *given, uint32_t count, const char *version, Buf *html);
 
 #endif
