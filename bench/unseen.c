@@ -5,8 +5,8 @@
  *
  *     bench-unseen [--dir bench/unseen2] [--size 1|16|256] [NAME...]
  *
- * bench/unseen2 holds twenty more, bench/unseen3 and bench/unseen4 fifteen each (16 MB only): each before the planner
- * was tried on it, both looked at since.
+ * bench/unseen2 holds twenty more, bench/unseen3 and bench/unseen4 fifteen each (16 MB only), bench/unseen5
+ * twenty-four: each written before the planner was tried on it, all but the last looked at since.
  *
  * Timed without values; operators whose instructions depend on values are named and not counted. */
 #include "eval/bound.h"
