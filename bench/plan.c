@@ -7,9 +7,11 @@
  * full, medium: the suite's own sizes, or smaller ones. eager: the sizes of tasks/kernelbench.tsv,
  * beside PyTorch eager's measured time. rules: how far the tuned rule is from the best at ten sizes
  * that it was not fitted on. mhc: the hyper-connections at their sizes, beside their operators one by
- * one. Timed without values; tasks whose instructions depend on values are
+ * one. The categories of matrix work (matmul, convolution, attention, fuse, arch) are timed when they are
+ * named. Timed without values; tasks whose instructions depend on values are
  * said so and not counted. */
 #include "eval/bound.h"
+#include "eval/interval.h"
 #include "eval/time.h"
 #include "loop/make.h"
 #include "loop/unfused.h"
@@ -28,6 +30,7 @@ typedef struct Tally {
     uint32_t tasks, timed, counted;
     double logs, attainable_logs;
     uint32_t eager, faster; /* with a measured time; faster by more than the model's error */
+    uint32_t level;         /* predicted at no more than LEVEL times the measured time */
     double eager_logs;
 } Tally;
 
@@ -44,6 +47,8 @@ typedef struct Run {
     double attainable_us;
     const char *why;
 } Run;
+
+#define LEVEL 1.05
 
 static const NpuChip *chip(void) { return npu_chip_find(STR("910B2")); }
 
@@ -96,7 +101,7 @@ static const char *busiest(const Verdict *v)
 static void count_eager(const Run *run, Tally *tally)
 {
     double ratio = run->eager->us / run->verdict.predicted_us;
-    NpuInterval range = npu_interval(NPU_TIME_VECTOR, run->verdict.predicted_us);
+    NpuInterval range = eval_interval(&run->verdict);
     bool faster = range.high<run->eager->us, slower = range.low> run->eager->us;
     printf("  eager %9.1f us (measured), %.2f times: %s", run->eager->us, ratio,
            faster   ? "faster"
@@ -104,6 +109,7 @@ static void count_eager(const Run *run, Tally *tally)
                     : "within the error");
     tally->eager++;
     tally->faster += faster;
+    tally->level += run->verdict.predicted_us <= LEVEL * run->eager->us;
     tally->eager_logs += log(ratio);
 }
 
@@ -151,10 +157,10 @@ static void print_mean(const char *name, const Tally *t)
                exp(t->attainable_logs / t->counted),
                exp((t->logs - t->attainable_logs) / t->counted));
     if (t->eager)
-        printf(
-            "%s: faster than measured eager beyond the range of the prediction: %u of %u; eager / "
-            "predicted: geometric mean %.2f\n",
-            name, t->faster, t->eager, exp(t->eager_logs / t->eager));
+        printf("%s: faster than measured eager beyond the range of the prediction: %u of %u; "
+               "predicted "
+               "at most %.2f times eager: %u; eager / predicted: geometric mean %.2f\n",
+               name, t->faster, t->eager, LEVEL, t->level, exp(t->eager_logs / t->eager));
     fflush(stdout);
 }
 
@@ -167,6 +173,7 @@ static void add_tally(Tally *all, const Tally *t)
     all->attainable_logs += t->attainable_logs;
     all->eager += t->eager;
     all->faster += t->faster;
+    all->level += t->level;
     all->eager_logs += t->eager_logs;
 }
 
@@ -318,6 +325,15 @@ static bool wanted(const char *category, Str task, int argc, char **argv)
     return !any;
 }
 
+/* The category itself, or a task of it, is an argument. */
+static bool named(const char *category, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (str_starts(str_from(argv[i]), category))
+            return true;
+    return false;
+}
+
 static void bench_path(Arena *arena, const char *path, Mode mode, const TorchEagerTable *table,
                        Tally *tally)
 {
@@ -332,11 +348,15 @@ static void bench_path(Arena *arena, const char *path, Mode mode, const TorchEag
             bench_task(path, mode, &table->at[i], tally);
 }
 
+/* Categories from here on are matrix work: only when asked for. */
+enum { PLAIN = 10 };
+
 int main(int argc, char **argv)
 {
-    static const char *const categories[] = {"activation", "broadcast",     "index",     "loss",
-                                             "math",       "normalization", "optimizer", "pooling",
-                                             "reduce",     "resize"};
+    static const char *const categories[] = {
+        "activation",    "broadcast",   "index",     "loss",   "math",
+        "normalization", "optimizer",   "pooling",   "reduce", "resize",
+        "matmul",        "convolution", "attention", "fuse",   "arch"};
     Arena arena = {0};
     Diag diag = diag_make(&arena, "tasks", STR(""));
     TorchEagerTable table = {0};
@@ -355,7 +375,8 @@ int main(int argc, char **argv)
         NameList names = {0};
         Tally tally = {0};
         const char *dir = path_join(&arena, "tasks", categories[c]);
-        if (!wanted(categories[c], STR(""), argc, argv) || !file_is_dir(dir))
+        bool here = c < PLAIN || named(categories[c], argc, argv);
+        if (!here || !wanted(categories[c], STR(""), argc, argv) || !file_is_dir(dir))
             continue;
         if (!file_list(&arena, dir, &names, &diag))
             return 2;

@@ -101,7 +101,41 @@ T_TEST(product_tiles_fit_and_slices_fill_the_cores)
             CHECK(b.n >= sizes[i][1] || b.n * (b.slices > 1 ? 4 : size) % 512 == 0);
         }
     CHECK(choose(64, 64, 131072, DT_F32).slices > 1);
+    /* With a short k the calls of a tile cost more than its arithmetic: tiles are large. */
+    Blocks thin = choose(16384, 16384, 16, DT_F32);
+    CHECK(thin.m * thin.n >= 128 * 128);
     CHECK(choose(4096, 4096, 4096, DT_F32).slices == 1);
+}
+
+/* A long sum of few rows is work for the vector cores: found however large the operands are. */
+T_TEST(product_with_a_long_column_is_timed)
+{
+    Arena arena = {0};
+    Plan plan = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = matmul_graph(&arena, (Shape){2, {256, 131072}}, (Shape){2, {131072, 1}}, DT_F32);
+    REQUIRE(plan_make(&arena, g, chip_of(), 0, &plan, &diag));
+    CHECK_MSG(!strcmp(plan.strategy, "nest"), "%s", plan.strategy);
+    arena_drop(&arena);
+}
+
+/* Weights of a 3 x 3 window, taps before channels: no copy sees the 18 bytes of nine halves. */
+T_TEST(product_weights_by_taps_are_copied_whole)
+{
+    Arena arena = {0};
+    Plan plan = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "weights");
+    int64_t order[] = {0, 2, 1};
+    Attr dims = {.key = AT_DIMS, .ints = {order, 3}};
+    ValueId w = add_input(g, "w", DT_F16, (Shape){3, {256, 256, 9}});
+    vec_push(
+        &arena, &g->outputs,
+        add_node(g, (NodeSpec){.op = OP_PERMUTE, .n_in = 1, .in = &w, .n_attr = 1, .attr = &dims}));
+    REQUIRE(plan_make(&arena, g, chip_of(), 0, &plan, &diag));
+    CHECK_MSG(str_find(plan.craft, STR("9 lanes are taken apart")) > 0, "%.*s",
+              STR_ARG(plan.craft));
+    arena_drop(&arena);
 }
 
 T_TEST(product_reads_transposed_operands_where_they_lie)

@@ -9,6 +9,8 @@
 #include "sim/cycle.h"
 
 #define MOST_BYTES 2.5e8 /* of operands, over all programs that are timed for a task */
+#define FEW_PRODUCTS 4   /* programs that are timed for products of any size, up to MOST_RECORDS */
+#define MOST_RECORDS 6000000
 #define ON_CHIP 4 /* bytes that are computed for one that is copied take as long to simulate */
 
 /* Scalars that hold values of tensors: read from memory, found in tiles, or computed from such. */
@@ -192,7 +194,7 @@ bool clock_cost_within(const Plan *plan, const NpuChip *chip, uint64_t most, Clo
 
 bool clock_cost(const Plan *plan, const NpuChip *chip, ClockCost *cost)
 {
-    return clock_cost_within(plan, chip, 0, cost);
+    return clock_cost_within(plan, chip, MOST_RECORDS, cost);
 }
 
 bool clock_plan(const Plan *plan, const NpuChip *chip, double *us)
@@ -249,6 +251,16 @@ static double largest_bytes(const Graph *graph)
     return most;
 }
 
+static bool has_product(const Graph *graph)
+{
+    for (uint32_t i = 0; i < graph->nodes.len; i++) {
+        Op op = graph->nodes.at[i].op;
+        if (op == OP_MATMUL || op == OP_LINEAR || op == OP_CONV_TAPS)
+            return true;
+    }
+    return false;
+}
+
 uint32_t clock_budget(const Graph *graph)
 {
     for (uint32_t i = 0; i < graph->notes.len; i++)
@@ -256,6 +268,9 @@ uint32_t clock_budget(const Graph *graph)
             return 1;
     double operands = clock_bytes(graph), inside = largest_bytes(graph) / ON_CHIP;
     double times = MOST_BYTES / (operands > inside ? operands : inside);
+    /* Tiles of the cube are large: few instructions move many bytes, and a poor choice costs much more time. */
+    if (times < FEW_PRODUCTS && has_product(graph))
+        return FEW_PRODUCTS;
     return times < 1 ? 1 : times < CLOCK_MOST ? (uint32_t)times : CLOCK_MOST;
 }
 
@@ -277,7 +292,8 @@ void clock_offer(ClockBest *best, const Plan *plan, const NpuChip *chip)
     if (first)
         best->plan = best->first = *plan;
     best->found = true;
-    if (!best->left || !clock_cost_within(plan, chip, SLOWER * best->records, &cost))
+    uint64_t most = best->records ? SLOWER * best->records : MOST_RECORDS;
+    if (!best->left || !clock_cost_within(plan, chip, most, &cost))
         return;
     best->left--;
     if (first || best->us <= 0 || cost.us < best->us * CLOCK_GAIN) {

@@ -5,8 +5,9 @@
  *     apart   [n, 2] to [2, n]      side by side   [2, n] to [n, 2] */
 #include "gen/plan/move_int.h"
 
-/* More lanes than that are turned faster in blocks; 8 loads may be on their way, two of each lane. */
-enum { MOST_APART = 6, MOST_BESIDE = 4, LEAST_LENGTH = 64, ROOM = 4096 };
+/* More lanes than that are turned faster in blocks, but for rows of less than 32 bytes, of which each is a burst of its own; 8
+ * loads may be on their way, two of each lane. */
+enum { MOST_APART = 6, MOST_BESIDE = 4, LEAST_LENGTH = 64, ROOM = 4096, NARROW = 32 };
 
 typedef struct Lanes {
     int64_t lanes, length, chunk;
@@ -38,7 +39,9 @@ static bool read_lanes(const MoveText *w, Lanes *l)
     l->length = m->size[l->apart ? m->rank - 1 : m->rank - 2];
     l->chunk = ROOM / l->lanes / LEAST_LENGTH * LEAST_LENGTH;
     l->chunk = l->chunk < w->tile ? l->chunk : w->tile;
-    return l->lanes <= (l->apart ? MOST_APART : MOST_BESIDE) && l->length >= LEAST_LENGTH;
+    bool narrow = l->apart && l->lanes * (int64_t)dtype_bytes(m->dtype) < NARROW;
+    return (narrow || l->lanes <= (l->apart ? MOST_APART : MOST_BESIDE)) &&
+           l->length >= LEAST_LENGTH;
 }
 
 /* The indices before the two, of source or result. */
@@ -60,18 +63,30 @@ static void join(Move *m, const Lanes *l)
         m->size[--m->rank - 1] = both;
 }
 
+/* Where the elements of each lane stand is the same for every piece. */
+static void put_lanes(MoveText *w, const Lanes *l)
+{
+    long long k = (long long)l->lanes, held = (long long)l->chunk;
+    move_put(w, 1, "row = ub(%s, %lld, depth=2)", w->type, k * held);
+    move_put(w, 1, "place = ub(i32, %lld, %lld)", k, held);
+    move_put(w, 1, "first = ub(i32, %lld)", held);
+    move_put(w, 1, "lane = ub(i32, %lld)", k);
+    move_put(w, 1, "found = ub(%s, %lld, %lld, depth=2)", w->type, k, held);
+    move_put(w, 1, "with compute():");
+    move_put(w, 2, "first = iota(0, %lld)", k);
+    move_put(w, 2, "lane = iota(0, 1)");
+    move_put(w, 2, "place[:, :] = row(first) + col(lane)");
+}
+
 static void put_apart(MoveText *w, const Lanes *l, const char *from, const char *to)
 {
     long long k = (long long)l->lanes;
     move_put(w, 2, "with copyin():");
     move_put(w, 3, "load(row[:t.size * %lld], x[%st.start * %lld:t.stop * %lld])", k, from, k, k);
-    for (long long j = 0; j < k; j++) {
-        move_put(w, 2, "with compute():");
-        move_put(w, 3, "place[:t.size] = iota(%lld, %lld)", j, k);
-        move_put(w, 3, "found[:t.size] = gather(row[:t.size * %lld], place[:t.size])", k);
-        move_put(w, 2, "with copyout():");
-        move_put(w, 3, "store(y[%s%lld, t], found[:t.size])", to, j);
-    }
+    move_put(w, 2, "with compute():");
+    move_put(w, 3, "found[:, :t.size] = gather(row[:t.size * %lld], place[:, :t.size])", k);
+    move_put(w, 2, "with copyout():");
+    move_put(w, 3, "store(y[%s:, t], found[:, :t.size])", to);
 }
 
 /* Element q of the result stands in lane q % k, at q // k. Lanes lie `chunk` apart on chip; where a lane
@@ -81,6 +96,8 @@ static void put_places(MoveText *w, const Lanes *l)
     long long k = (long long)l->lanes, room = k * (long long)l->chunk;
     for (long long j = 0; j < k; j++)
         move_put(w, 1, "a%lld = ub(%s, %lld, depth=2)", j, w->type, (long long)l->chunk);
+    move_put(w, 1, "place = ub(i32, %lld)", room);
+    move_put(w, 1, "found = ub(%s, %lld, depth=2)", w->type, room);
     move_put(w, 1, "row = ub(%s, %lld)", w->type, room);
     move_put(w, 1, "near = ub(f32, %lld)", room);
     move_put(w, 1, "whole = ub(i32, %lld)", room);
@@ -128,10 +145,8 @@ bool move_lanes(MoveText *w, const NpuChip *chip)
     move_open(w, reason, chip);
     long long room = (long long)(l.lanes * l.chunk), held = l.apart ? (long long)l.chunk : room;
     if (l.apart)
-        move_put(w, 1, "row = ub(%s, %lld, depth=2)", w->type, room);
-    move_put(w, 1, "place = ub(i32, %lld)", held);
-    move_put(w, 1, "found = ub(%s, %lld, depth=2)", w->type, held);
-    if (!l.apart)
+        put_lanes(w, &l);
+    else
         put_places(w, &l);
     move_loop(w, l.apart ? 3u << (rank - 2) : 1u << (rank - 2), "t",
               str_format(w->arena, "tiles(%lld, %lld)",

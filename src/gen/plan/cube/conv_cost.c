@@ -2,6 +2,8 @@
  * kernel. Costs are counted as for products (product_cost.c): engines side by side, the slowest counts. */
 #include "gen/plan/cube/conv.h"
 
+#include "gen/plan/cube/product.h"
+
 enum { UNIT = 16, MOST_STRIDE = 65535 };
 
 static double constant(enum NpuConstant c) { return npu_constants[c].value; }
@@ -64,7 +66,7 @@ static double block_cycles(const Taps *t, const NpuChip *chip, const ConvBlocks 
     int64_t run = (b->rows ? t->out[2] : n) * size;
     double fix = (double)(m * lines) * ((double)run + constant(NPU_C_BURST)) /
                  constant(NPU_C_FIX_GM);
-    double inside = larger(larger(mac, mte2), mte1);
+    double inside = larger(larger(mac, mte2), larger(mte1, product_scalar(steps, loads)));
     return b->c_depth > 1 ? larger(inside, fix) : inside + fix;
 }
 

@@ -49,6 +49,10 @@ typedef struct Blocks {
 /* Up to `most`, the fastest by predicted cycles first; of each size of tiles one with slices and one without. */
 uint32_t product_list(const Product *p, const NpuChip *chip, Blocks *out, uint32_t most);
 
+/* Cycles of the scalar unit for so many steps through L0 and L1: the calls of the queues that two tiles pass through in each,
+ * and those of one tile of L0C. */
+double product_scalar(int64_t steps, int64_t loads);
+
 bool plan_product(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                   const char *name, Plan *plan, Diag *diag);
 

@@ -6,6 +6,7 @@
  *     MTE2    tiles of a and b into L1, at what the port or L2 gives
  *     MTE1    the same bytes from L1 into L0
  *     FIX     the block to GM; beside the next one's products where L0C holds two
+ *     scalar  the calls of the queues that the tiles of L1, L0 and L0C pass through
  *
  * The slowest of them counts, for as many blocks as the busiest core has, and the first tile's way in.
  * The whole chip cannot read faster than GM gives what every core reads for the first time. */
@@ -60,6 +61,13 @@ static double copy_cycles(const Costs *c, int64_t runs, int64_t run)
     return (double)runs * ((bytes + constant(NPU_C_BURST)) / c->mte2 + constant(NPU_C_ND2NZ_ROW));
 }
 
+double product_scalar(int64_t steps, int64_t loads)
+{
+    enum { CALLS = 4, TILES = 2, ISSUES = 8 }; /* a tile is allocated, handed on, taken and freed */
+    double call = constant(NPU_C_QUEUE_CALL) * CALLS, issue = constant(NPU_C_ISSUE) * ISSUES;
+    return (double)(steps + loads) * (TILES * call + issue) + call;
+}
+
 static double block_cycles(const Product *p, const Costs *c, const Blocks *b, int64_t k)
 {
     int64_t m = b->m < p->m ? b->m : p->m, n = b->n < p->n ? b->n : p->n;
@@ -76,8 +84,7 @@ static double block_cycles(const Product *p, const Costs *c, const Blocks *b, in
     bool widened = b->slices > 1 || p->end != PRODUCT_STORED;
     double fix = (double)(m * n * (widened ? 4 : (int64_t)dtype_bytes(p->out))) /
                  constant(NPU_C_FIX_GM);
-    double flags = (double)(steps + loads) * 2 * constant(NPU_C_FLAG);
-    double inside = larger(larger(mac, mte2), larger(mte1, flags));
+    double inside = larger(larger(mac, mte2), larger(mte1, product_scalar(steps, loads)));
     return b->c_depth > 1 ? larger(inside, fix) : inside + fix;
 }
 
@@ -117,7 +124,9 @@ static double predict(const Product *p, const Costs *costs, const Blocks *b)
                     (double)p->m * (double)p->n);
     double gm = bytes / ((double)c->chip->aic * constant(NPU_C_GM_PORT_AIC));
     double busy = (double)(blocks < c->chip->aic ? blocks : c->chip->aic);
-    return larger(core, gm) + busy * constant(NPU_C_CORE_US) * c->chip->mhz;
+    /* Where memory is the limit, the tiles that leave the cores the most time. */
+    enum { SHARE = 64 };
+    return larger(core, gm) + core / SHARE + busy * constant(NPU_C_CORE_US) * c->chip->mhz;
 }
 
 static int64_t most_slices(const Product *p, const NpuChip *chip)
@@ -168,7 +177,7 @@ static uint32_t insert(Blocks *out, uint32_t n, uint32_t most, Blocks b)
 
 uint32_t product_list(const Product *p, const NpuChip *chip, Blocks *out, uint32_t most)
 {
-    static const int64_t sizes[] = {16, 32, 48, 64, 80, 96, 128, 160, 192, 256, 512};
+    static const int64_t sizes[] = {16, 32, 48, 64, 80, 96, 128, 160, 192, 256, 512, 1024};
     enum { SIZES = sizeof sizes / sizeof *sizes };
     Costs c = costs_for(p, chip);
     uint32_t n = 0;
