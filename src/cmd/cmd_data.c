@@ -43,7 +43,7 @@ static void show_progress(void *context, uint64_t rows, uint64_t of, double seco
 static bool read_mix(const char *mix, uint32_t share[ROWS_KINDS])
 {
     Str rest = str_from(mix), part, name;
-    uint32_t sum = 0;
+    uint32_t sum = 0, named = 0;
     memset(share, 0, ROWS_KINDS * sizeof *share);
     while (str_next(&rest, ',', &part)) {
         int64_t n = -1;
@@ -51,8 +51,9 @@ static bool read_mix(const char *mix, uint32_t share[ROWS_KINDS])
         str_next(&part, '=', &name);
         while (kind < ROWS_KINDS && !str_is(name, rows_kind_name((RowsKind)kind)))
             kind++;
-        if (kind == ROWS_KINDS || !str_to_i64(part, &n) || n < 0 || n > 100)
+        if (kind == ROWS_KINDS || !str_to_i64(part, &n) || n < 0 || n > 100 || named >> kind & 1)
             return false;
+        named |= 1u << kind;
         share[kind] = (uint32_t)n;
         sum += (uint32_t)n;
     }
@@ -83,7 +84,12 @@ static bool read_spec(CmdArgs *args, const DataArgs *a, RowsSpec *spec)
         spec->share[i] = rows_kind_share((RowsKind)i);
     if (a->mix && !read_mix(a->mix, spec->share)) {
         fprintf(stderr, "acraft data make: --mix is like write=40,repair=30,optimise=15,choose=10,"
-                        "explain=5; the shares add up to 100\n");
+                        "explain=5: kinds of rows, each once; the shares add up to 100\n");
+        return false;
+    }
+    if (spec->brief && spec->share[ROWS_OPTIMISE]) {
+        fprintf(stderr, "acraft data make: --brief times nothing, so it has no optimise rows: say "
+                        "with --mix which kinds there are, as write=70,repair=30\n");
         return false;
     }
     if (!spec->chip || !spec->chip->simulated) {
@@ -210,7 +216,7 @@ static int run_data(CmdArgs *args, const DataArgs *a)
         return CMD_LACKS;
     }
     spec.context = &shown;
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     RowsEnd end = rows_make(&args->arena, &spec, &diag);

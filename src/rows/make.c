@@ -17,6 +17,7 @@
 #include "base/meter.h"
 #include "graph/eval.h"
 #include "loop/bench_pool.h"
+#include "nn/bpe.h"
 #include <malloc.h>
 #include <signal.h>
 #include <inttypes.h>
@@ -35,7 +36,6 @@ enum {
     BRIEF_UNITS = 2000000,
     TASK_SECONDS = 120, /* these two should never pass: the limit above comes first */
     CPU_SECONDS = 30,
-    FILES = 6,
     KEPT_MEMORY = 1 << 28, /* bytes that a worker does not give back between tasks */
     HOPELESS = 400,
     TRUST = 20, /* tasks after which what a kind has given counts as much as kind.def's guess */
@@ -43,8 +43,7 @@ enum {
 
 static const int status_over = 90; /* of a worker whose task has spent its units */
 
-static const char *const file_names[FILES] = {"rows.jsonl", "preferences.jsonl", "labels.jsonl",
-                                              "rows.index", "long.jsonl",        "twins.jsonl"};
+static const char packed[] = "packed"; /* in place of a state's numbers: only files.c has to end */
 
 typedef struct Reply {
     bool there;
@@ -67,7 +66,7 @@ typedef struct Making {
     const RowsFacts *facts;
     RowsCounts counts;
     Map seen; /* keys and texts of rows */
-    FILE *file[FILES];
+    RowsFiles files;
     Waiting waiting[ROWS_KINDS];
     uint8_t wants[EPOCHS][ROWS_WANTS]; /* by number of a task / EPOCH modulo EPOCHS */
     uint64_t wanted[ROWS_WANTS];       /* new rows of each error */
@@ -82,7 +81,7 @@ typedef struct Making {
     Reply replies[AHEAD];
     double began;
     uint64_t rows_before;
-    bool finished; /* by an earlier call */
+    bool packed, finished; /* by an earlier call */
 } Making;
 
 /* ---- workers ---- */
@@ -166,7 +165,7 @@ static const char *in_dir(const Making *m, const char *name)
 static const char *config_text(const Making *m)
 {
     Buf out = {0};
-    buf_printf(&out, "form 2 seed %llu rows %llu chip %s text %u%s%s mix",
+    buf_printf(&out, "form 3 seed %llu rows %llu chip %s text %u%s%s mix",
                (unsigned long long)m->spec->seed, (unsigned long long)m->spec->rows,
                m->spec->chip->name, m->spec->text_share, m->spec->brief ? " brief" : "",
                m->spec->twins ? " twins" : "");
@@ -182,10 +181,7 @@ static bool save_state(Making *m)
 {
     Buf out = {0};
     buf_printf(&out, "%s\n%llu %u", config_text(m), (unsigned long long)m->next, m->explained);
-    for (int i = 0; i < FILES; i++) {
-        fflush(m->file[i]);
-        buf_printf(&out, " %lld", (long long)ftello(m->file[i]));
-    }
+    rows_files_put(&m->files, &out);
     for (int i = 0; i < DROP_COUNT; i++)
         buf_printf(&out, " %" PRIu64, m->counts.dropped[i]);
     for (int i = 0; i < ROWS_KINDS; i++)
@@ -198,14 +194,23 @@ static bool save_state(Making *m)
     for (int i = 0; i < ROWS_KINDS; i++)
         for (uint32_t k = m->waiting[i].first; k < m->waiting[i].row.len; k++)
             buf_str(&out, buf_view(&m->waiting[i].row.at[k]));
-    bool ok = file_write(in_dir(m, "state"), buf_view(&out), m->diag);
+    bool ok = rows_files_save(m->arena, &m->files, &out, m->diag);
+    buf_free(&out);
+    return ok;
+}
+
+static bool save_packed(Making *m)
+{
+    Buf out = {0};
+    buf_printf(&out, "%s\n%s\n", config_text(m), packed);
+    bool ok = rows_files_save(m->arena, &m->files, &out, m->diag);
     buf_free(&out);
     return ok;
 }
 
 static bool fail_making(Making *m, const char *why)
 {
-    diag_error(m->diag, "R001", (Span){0}, "%s: %s", m->spec->dir, why);
+    diag_error(m->diag, "R001", (Span){0}, "%s", why);
     return false;
 }
 
@@ -268,12 +273,17 @@ static void let_wait(Making *m, const RowsEntry *entry, Str row)
 static bool take_up_numbers(Making *m, Str rest)
 {
     uint64_t explained, length, kinds;
+    int64_t good[ROWS_FILES];
     if (!next_number(&rest, &m->next) || !next_number(&rest, &explained))
         return fail_making(m, "its state is damaged");
     m->explained = (uint32_t)explained;
-    for (int i = 0; i < FILES; i++)
-        if (!next_number(&rest, &length) || truncate(in_dir(m, file_names[i]), (off_t)length))
-            return fail_making(m, "its state does not fit its files");
+    for (int i = 0; i < ROWS_FILES; i++) {
+        if (!next_number(&rest, &length))
+            return fail_making(m, "its state is damaged");
+        good[i] = (int64_t)length;
+    }
+    if (!rows_files_open(m->arena, &m->files, good, m->diag))
+        return false;
     for (int i = 0; i < DROP_COUNT; i++)
         if (!next_number(&rest, &m->counts.dropped[i]))
             return fail_making(m, "its state is damaged");
@@ -296,7 +306,6 @@ static bool take_up_numbers(Making *m, Str rest)
     return true;
 }
 
-/* Cuts the files to what the state says is good. */
 static bool is_same_run(Making *m, Str config)
 {
     if (str_is(config, config_text(m)))
@@ -306,6 +315,7 @@ static bool is_same_run(Making *m, Str config)
     return false;
 }
 
+/* Cuts the files to what the state says is good. */
 static bool take_up(Making *m, Str state)
 {
     Str config, numbers, rest = state, row;
@@ -317,18 +327,14 @@ static bool take_up(Making *m, Str state)
     if (m->finished)
         return true;
     str_next(&rest, '\n', &numbers);
+    m->packed = str_is(numbers, packed);
+    if (m->packed)
+        return true;
     if (!take_up_numbers(m, numbers) || !read_index(m))
         return false;
     while (next_row(&rest, &entry, &row))
         let_wait(m, &entry, row);
     return !rest.len || fail_making(m, "its state is damaged");
-}
-
-static void close_files(Making *m)
-{
-    for (int i = 0; i < FILES; i++)
-        if (m->file[i])
-            fclose(m->file[i]);
 }
 
 /* ---- replies ---- */
@@ -350,8 +356,9 @@ static void write_twin(Making *m, Str line)
     }
     map_put(m->arena, &m->seen, str_copy(m->arena, hash), 1);
     m->counts.twins[kind]++;
-    fprintf(m->file[rows_kind_is_long(kind) ? 4 : 5], "%.*s\n", STR_ARG(json));
-    fprintf(m->file[3], "T\t%d\t%.*s\t\n", (int)kind, STR_ARG(hash));
+    fprintf(m->files.file[rows_kind_is_long(kind) ? FILE_LONG : FILE_TWINS], "%.*s\n",
+            STR_ARG(json));
+    fprintf(m->files.file[FILE_INDEX], "T\t%d\t%.*s\t\n", (int)kind, STR_ARG(hash));
 }
 
 static void write_row(Making *m, Str row)
@@ -363,13 +370,14 @@ static void write_row(Making *m, Str row)
     rows_entry_parse(index, &entry);
     counts_add(&m->counts, &entry);
     m->barren = 0;
-    fprintf(m->file[rows_kind_is_long(entry.kind) ? 4 : 0], "%.*s\n", STR_ARG(json));
-    fprintf(m->file[3], "%.*s\n", STR_ARG(index));
+    fprintf(m->files.file[rows_kind_is_long(entry.kind) ? FILE_LONG : FILE_ROWS], "%.*s\n",
+            STR_ARG(json));
+    fprintf(m->files.file[FILE_INDEX], "%.*s\n", STR_ARG(index));
     while (row.len && str_next(&row, '\n', &line))
         if (line.at[0] == 'T')
             write_twin(m, line);
         else
-            fprintf(m->file[line.at[0] == 'P' ? 1 : 2], "%.*s\n",
+            fprintf(m->files.file[line.at[0] == 'P' ? FILE_PREFERENCES : FILE_LABELS], "%.*s\n",
                     STR_ARG(str_slice(line, 2, line.len)));
 }
 
@@ -529,26 +537,20 @@ static bool take_reply(Making *m, Str text)
 
 static bool open_files(Making *m)
 {
-    Str state = {0};
-    const char *path = in_dir(m, "state");
-    if (!file_make_dirs(m->spec->dir, m->diag))
+    static const int64_t none[ROWS_FILES];
+    Str state;
+    m->files.dir = m->spec->dir;
+    if (!rows_files_hold(m->arena, &m->files, &state, m->diag))
         return false;
-    bool again = file_exists(path);
-    if (again && (!file_read(m->arena, path, 0, &state, m->diag) || !take_up(m, state)))
+    if (state.len && !take_up(m, state))
         return false;
-    if (m->finished)
+    if (m->finished || m->packed)
         return true;
-    for (int i = 0; i < FILES; i++) {
-        m->file[i] = fopen(in_dir(m, file_names[i]), again ? "ab" : "wb");
-        if (!m->file[i])
-            return fail_making(m, str_format(m->arena, "%s cannot be written", file_names[i]));
-        fseeko(m->file[i], 0, SEEK_END);
-    }
-    for (uint64_t i = 0; i < AHEAD && !again; i++)
+    for (uint64_t i = 0; i < AHEAD && !state.len; i++)
         ask_kinds(m, i);
     m->asked = m->next;
     m->rows_before = m->counts.rows;
-    return true;
+    return state.len || (rows_files_open(m->arena, &m->files, none, m->diag) && save_state(m));
 }
 
 static void report(const Making *m)
@@ -594,20 +596,22 @@ static void keep_reply(Making *m, const PoolReply *got)
 
 static bool is_complete(const Making *m) { return m->counts.rows >= m->spec->rows; }
 
-/* Replies in order, as far as they are there. False: a contradiction. */
-static bool take_replies(Making *m)
+/* Replies in order, as far as they are there. */
+static RowsEnd take_replies(Making *m)
 {
-    bool ok = true;
-    for (Reply *r = &m->replies[m->next % AHEAD]; ok && r->there && !is_complete(m);
+    RowsEnd end = ROWS_DONE;
+    for (Reply *r = &m->replies[m->next % AHEAD]; end == ROWS_DONE && r->there && !is_complete(m);
          r = &m->replies[m->next % AHEAD]) {
-        ok = take_reply(m, r->text);
+        bool ok = take_reply(m, r->text);
         arena_drop(&r->arena);
         *r = (Reply){0};
         m->next++;
-        if (m->next % SAVE_EVERY == 0)
-            ok = save_state(m) && ok;
+        if (!ok)
+            end = ROWS_CONTRADICTION;
+        else if (m->next % SAVE_EVERY == 0 && !save_state(m))
+            end = ROWS_FAILED;
     }
-    return ok;
+    return end;
 }
 
 static RowsEnd run(Making *m)
@@ -625,10 +629,10 @@ static RowsEnd run(Making *m)
                                  "kinds that are still wanted"))
             end = ROWS_FAILED;
         send_tasks(m, pool);
-        if (end == ROWS_DONE && pool_next(pool, 1, -1, &reply)) {
+        if (end == ROWS_DONE && pool_next(pool, 1, -1, &reply) &&
+            !(m->spec->stop && *m->spec->stop)) {
             keep_reply(m, &reply);
-            if (!take_replies(m))
-                end = ROWS_CONTRADICTION;
+            end = take_replies(m);
         }
         report(m);
     }
@@ -637,25 +641,56 @@ static RowsEnd run(Making *m)
     return end;
 }
 
-static bool finish(Making *m)
+/* Whenever it is broken off, the next call ends it: first the new files are made beside the others, then these are
+ * replaced. */
+static bool pack(Making *m)
 {
+    const char *dir = in_dir(m, packed);
     Buf card = {0};
     m->counts.tasks = m->next;
-    if (!rows_pack(m->arena, m->spec, &m->counts, m->diag))
+    if ((file_exists(dir) && !file_remove_tree(dir, m->diag)) || !file_make_dirs(dir, m->diag) ||
+        !rows_pack(m->arena, m->spec, dir, &m->counts, m->diag))
         return false;
     counts_card(&m->counts, m->spec, m->maker.suites, &card);
-    bool ok = file_write(in_dir(m, "card.md"), buf_view(&card), m->diag);
+    bool ok = file_write(path_join(m->arena, dir, "card.md"), buf_view(&card), m->diag);
     buf_free(&card);
+    return ok && save_packed(m);
+}
+
+static RowsEnd make(Making *m)
+{
+    if (m->finished)
+        return ROWS_DONE;
+    RowsEnd end = m->packed ? ROWS_DONE : run(m);
+    /* After a failed write or a contradiction the state before stands, and the same call comes there again. */
+    bool good = end == ROWS_DONE || end == ROWS_STOPPED;
+    if (!m->packed && good && !save_state(m))
+        return ROWS_FAILED;
+    if (end == ROWS_DONE &&
+        ((!m->packed && !pack(m)) || !rows_files_move(m->arena, &m->files, m->diag)))
+        end = ROWS_FAILED;
+    return end;
+}
+
+/* Before the first row, not after the last. */
+static bool has_tokenizer(const RowsSpec *spec, Diag *diag)
+{
+    Bpe *bpe = spec->tokenizer ? bpe_open(spec->tokenizer, diag) : NULL;
+    bool ok = !spec->tokenizer || bpe;
+    bpe_close(bpe);
     return ok;
 }
 
 RowsEnd rows_make(Arena *arena, const RowsSpec *spec, Diag *diag)
 {
+    if (!has_tokenizer(spec, diag))
+        return ROWS_FAILED;
     Making *m = arena_new(arena, Making);
     *m = (Making){.arena = arena, .spec = spec, .diag = diag, .began = pool_clock()};
     m->counts.arena = arena;
     m->facts = rows_facts(arena);
-    if (spec->tasks)
+    bool open = open_files(m);
+    if (open && !m->finished && spec->tasks)
         rows_suites_add(&m->suites, spec->tasks);
     m->maker = (RowsMaker){.chip = spec->chip,
                            .suites = spec->tasks ? &m->suites : NULL,
@@ -663,15 +698,8 @@ RowsEnd rows_make(Arena *arena, const RowsSpec *spec, Diag *diag)
                            .text_share = spec->text_share,
                            .brief = spec->brief,
                            .twins = spec->twins};
-    if (!open_files(m)) {
-        close_files(m);
-        return ROWS_FAILED;
-    }
-    RowsEnd end = m->finished ? ROWS_DONE : run(m);
-    bool saved = m->finished || save_state(m);
-    close_files(m);
-    if (end == ROWS_DONE && !m->finished && (!saved || !finish(m)))
-        end = ROWS_FAILED;
+    RowsEnd end = open ? make(m) : ROWS_FAILED;
+    rows_files_release(&m->files);
     for (int i = 0; i < AHEAD; i++)
         arena_drop(&m->replies[i].arena);
     for (int i = 0; i < ROWS_KINDS; i++)

@@ -1,10 +1,14 @@
-/* Tokens of the rows. In: rows.jsonl, twins.jsonl, long.jsonl. Out: tokenizer.json, rows.tokens, and the files
- * without what is too long; twins that are go to long.jsonl. */
+/* Tokens of the rows. In: rows.jsonl, twins.jsonl, long.jsonl of a run's directory. Out, in its folder packed/:
+ * tokenizer.json, rows.tokens, and these files without what is too long; twins that are go to long.jsonl. Files are
+ * read line by line: 100,000 rows with their twins have some 2 GB. */
 #include "rows/rows_int.h"
 
 #include "base/file.h"
 #include "nn/bpe.h"
 #include "nn/trainer.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TRAINED_ON = 6 << 20 }; /* bytes of text a tokenizer is trained on */
@@ -45,22 +49,55 @@ static void put_contents(Str line, Buf *out)
     }
 }
 
-static Bpe *train_tokenizer(const RowsSpec *spec, Str rows, Str longer, const char *path,
-                            Diag *diag)
+static bool fail_packing(Diag *diag, const char *path)
+{
+    diag_error(diag, "R001", (Span){0}, "%s: %s", path, errno ? strerror(errno) : "a write failed");
+    return false;
+}
+
+/* False: the end of the file. */
+static bool read_row(FILE *in, char **line, size_t *room, Str *row)
+{
+    ssize_t n = getline(line, room, in);
+    *row = (Str){*line, n > 0 ? (size_t)n : 0};
+    if (row->len && row->at[row->len - 1] == '\n')
+        row->len--;
+    return n > 0;
+}
+
+/* Text of the file's first rows. */
+static bool take_text(const char *path, Buf *text, Diag *diag)
+{
+    FILE *in = fopen(path, "rb");
+    char *line = NULL;
+    size_t room = 0;
+    Str row;
+    while (in && text->len < TRAINED_ON && read_row(in, &line, &room, &row))
+        put_contents(row, text);
+    bool ok = in && !ferror(in);
+    if (!ok)
+        fail_packing(diag, path);
+    if (in)
+        fclose(in);
+    free(line);
+    return ok;
+}
+
+static Bpe *train_tokenizer(Arena *arena, const RowsSpec *spec, const char *to, Diag *diag)
 {
     static const char *const specials[] = {"<|endoftext|>"};
     Buf text = {0}, json = {0};
-    Str rest = rows, line;
-    while (text.len < TRAINED_ON && str_next(&rest, '\n', &line))
-        put_contents(line, &text);
-    while (text.len < TRAINED_ON && str_next(&longer, '\n', &line))
-        put_contents(line, &text);
+    if (!take_text(path_join(arena, spec->dir, "rows.jsonl"), &text, diag) ||
+        !take_text(path_join(arena, spec->dir, "long.jsonl"), &text, diag)) {
+        buf_free(&text);
+        return NULL;
+    }
     Str all = buf_view(&text);
     BpeTraining training = {&all, 1, specials, 1, spec->vocab};
     Bpe *bpe = bpe_train(&training, diag);
     if (bpe)
         bpe_print(bpe, &json);
-    if (bpe && !file_write(path, buf_view(&json), diag)) {
+    if (bpe && !file_write(path_join(arena, to, "tokenizer.json"), buf_view(&json), diag)) {
         bpe_close(bpe);
         bpe = NULL;
     }
@@ -69,58 +106,91 @@ static Bpe *train_tokenizer(const RowsSpec *spec, Str rows, Str longer, const ch
     return bpe;
 }
 
-/* The file without rows of too many tokens, which go to `longer`; NULL: they are dropped. */
-static bool take_out_long(const Bpe *bpe, Str rows, size_t most, const char *path, Buf *longer,
-                          RowsCounts *counts, Diag *diag)
+static size_t count_tokens(const Bpe *bpe, Str row)
 {
-    Buf kept = {0};
-    bool changed = false;
-    Str rest = rows, line;
-    while (str_next(&rest, '\n', &line)) {
-        Arena scratch = {0};
-        Buf text = {0};
-        TokenList ids = {0};
-        put_contents(line, &text);
-        bpe_encode(bpe, &scratch, buf_view(&text), false, &ids);
-        bool over = ids.len + 1 > most;
-        counts->over += over && !longer;
-        changed = changed || over;
-        if (line.len && (!over || longer))
-            buf_printf(over ? longer : &kept, "%.*s\n", STR_ARG(line));
-        buf_free(&text);
-        arena_drop(&scratch);
+    Arena scratch = {0};
+    Buf text = {0};
+    TokenList ids = {0};
+    put_contents(row, &text);
+    bpe_encode(bpe, &scratch, buf_view(&text), false, &ids);
+    buf_free(&text);
+    arena_drop(&scratch);
+    return ids.len + 1;
+}
+
+typedef struct Packing {
+    Arena *arena;
+    const char *from, *to; /* directories */
+    const Bpe *bpe;
+    RowsCounts *counts;
+    Diag *diag;
+} Packing;
+
+/* Rows of more than ROWS_TOKENS tokens go to `longer`, of more than ROWS_LONG_TOKENS nowhere. NULL: the former
+ * neither. */
+static bool sort_rows(const Packing *p, const char *name, size_t most, FILE *out, FILE *longer)
+{
+    const char *path = path_join(p->arena, p->from, name);
+    FILE *in = fopen(path, "rb");
+    char *line = NULL;
+    size_t room = 0;
+    Str row;
+    while (in && read_row(in, &line, &room, &row)) {
+        size_t tokens = row.len ? count_tokens(p->bpe, row) : 0;
+        FILE *to = tokens <= most ? out : tokens <= ROWS_LONG_TOKENS ? longer : NULL;
+        if (to && row.len)
+            fprintf(to, "%.*s\n", STR_ARG(row));
+        p->counts->over += !to;
     }
-    bool ok = !changed || file_write(path, buf_view(&kept), diag);
-    buf_free(&kept);
+    bool ok = in && !ferror(in);
+    if (!ok)
+        fail_packing(p->diag, path);
+    if (in)
+        fclose(in);
+    free(line);
     return ok;
 }
 
-bool rows_pack(Arena *arena, const RowsSpec *spec, RowsCounts *counts, Diag *diag)
+static bool end_file(const Packing *p, FILE *file, const char *name)
 {
-    const char *path = path_join(arena, spec->dir, "rows.jsonl");
-    const char *long_path = path_join(arena, spec->dir, "long.jsonl");
-    const char *twins_path = path_join(arena, spec->dir, "twins.jsonl");
-    Str rows, longer, twins;
+    bool failed = file && ferror(file);
+    errno = 0;
+    if (file && fclose(file) == 0 && !failed)
+        return true;
+    return fail_packing(p->diag, path_join(p->arena, p->to, name));
+}
+
+static bool sort_files(const Packing *p)
+{
+    static const char *const names[] = {"rows.jsonl", "twins.jsonl", "long.jsonl"};
+    FILE *out[3] = {0};
+    bool ok = true;
+    for (int i = 0; i < 3; i++) {
+        out[i] = fopen(path_join(p->arena, p->to, names[i]), "wb");
+        ok = ok && out[i];
+    }
+    if (!ok)
+        fail_packing(p->diag, p->to);
+    ok = ok && sort_rows(p, names[0], ROWS_TOKENS, out[0], NULL) &&
+         sort_rows(p, names[2], ROWS_LONG_TOKENS, out[2], NULL) &&
+         sort_rows(p, names[1], ROWS_TOKENS, out[1], out[2]);
+    for (int i = 0; i < 3; i++)
+        ok = end_file(p, out[i], names[i]) && ok;
+    return ok;
+}
+
+bool rows_pack(Arena *arena, const RowsSpec *spec, const char *to, RowsCounts *counts, Diag *diag)
+{
     NnData data;
-    if (!file_read(arena, path, 0, &rows, diag) || !file_read(arena, long_path, 0, &longer, diag) ||
-        !file_read(arena, twins_path, 0, &twins, diag))
-        return false;
-    Bpe *bpe = spec->tokenizer
-                   ? bpe_open(spec->tokenizer, diag)
-                   : train_tokenizer(spec, rows, longer,
-                                     path_join(arena, spec->dir, "tokenizer.json"), diag);
-    Buf all_long = {0};
-    buf_str(&all_long, longer);
-    bool ok = bpe && take_out_long(bpe, rows, ROWS_TOKENS, path, NULL, counts, diag) &&
-              take_out_long(bpe, twins, ROWS_TOKENS, twins_path, &all_long, counts, diag) &&
-              file_write(long_path, buf_view(&all_long), diag) &&
-              take_out_long(bpe, buf_view(&all_long), ROWS_LONG_TOKENS, long_path, NULL, counts,
-                            diag) &&
-              nn_data_read(arena, path, bpe, &data, diag) &&
-              nn_data_write(path_join(arena, spec->dir, "rows.tokens"), &data, bpe_size(bpe), diag);
+    Packing p = {.arena = arena, .from = spec->dir, .to = to, .counts = counts, .diag = diag};
+    Bpe *bpe = spec->tokenizer ? bpe_open(spec->tokenizer, diag)
+                               : train_tokenizer(arena, spec, to, diag);
+    p.bpe = bpe;
+    bool ok = bpe && sort_files(&p) &&
+              nn_data_read(arena, path_join(arena, to, "rows.jsonl"), bpe, &data, diag) &&
+              nn_data_write(path_join(arena, to, "rows.tokens"), &data, bpe_size(bpe), diag);
     if (ok)
         counts->tokens = data.count;
-    buf_free(&all_long);
     bpe_close(bpe);
     return ok;
 }

@@ -8,6 +8,7 @@
 #include "gen/plan/schedule/search.h"
 #include "rows/rows.h"
 #include "torch/torch.h"
+#include <stdio.h>
 
 /* ---- random numbers: a stream of the seed for each task, drawn in order ---- */
 
@@ -365,8 +366,40 @@ void counts_card(const RowsCounts *counts, const RowsSpec *spec, const RowsSuite
 
 enum { ROWS_TOKENS = 2048, ROWS_LONG_TOKENS = 8192 };
 
-/* Trains or reads the tokenizer, takes rows of more than ROWS_TOKENS tokens out of rows.jsonl and of more than
- * ROWS_LONG_TOKENS out of long.jsonl, and packs what is left of rows.jsonl. */
-bool rows_pack(Arena *arena, const RowsSpec *spec, RowsCounts *counts, Diag *diag);
+/* Trains or reads the tokenizer, and writes to the folder `to`: rows.jsonl without rows of more than ROWS_TOKENS tokens,
+ * twins.jsonl without them, long.jsonl with these and without rows of more than ROWS_LONG_TOKENS; what is left of
+ * rows.jsonl as tokens. */
+bool rows_pack(Arena *arena, const RowsSpec *spec, const char *to, RowsCounts *counts, Diag *diag);
+
+/* ---- files (files.c) ---- */
+
+enum {
+    FILE_ROWS,
+    FILE_PREFERENCES,
+    FILE_LABELS,
+    FILE_INDEX,
+    FILE_LONG,
+    FILE_TWINS,
+    ROWS_FILES,
+};
+
+typedef struct RowsFiles {
+    const char *dir;
+    FILE *file[ROWS_FILES];
+    int lock;
+} RowsFiles;
+
+/* Makes the directory and holds it for this process. `state` is what was saved last; empty: a new run. */
+bool rows_files_hold(Arena *arena, RowsFiles *files, Str *state, Diag *diag);
+/* For appending, each cut to the bytes that the state says are good. */
+bool rows_files_open(Arena *arena, RowsFiles *files, const int64_t good[ROWS_FILES], Diag *diag);
+/* The bytes of each, as the state has them. */
+void rows_files_put(const RowsFiles *files, Buf *state);
+/* What was appended is on the disk when the new state is there. False: the state before stands. */
+bool rows_files_save(Arena *arena, const RowsFiles *files, Buf *state, Diag *diag);
+void rows_files_close(RowsFiles *files);
+void rows_files_release(RowsFiles *files);
+/* Moves the files of packed/ up, card.md last. A move that was broken off goes on. */
+bool rows_files_move(Arena *arena, const RowsFiles *files, Diag *diag);
 
 #endif
