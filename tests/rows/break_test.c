@@ -1,7 +1,12 @@
 /* Broken programs: each error is found in a program of its kind, and the judge refuses it. */
 #include "rows/rows_int.h"
 
+#include "base/file.h"
+#include "craft/craft.h"
 #include "graph/eval.h"
+#include "ir/prove.h"
+#include "ir/run.h"
+#include "sim/sim.h"
 #include "tests/t.h"
 #include <string.h>
 
@@ -120,4 +125,76 @@ T_TEST(a_broken_program_differs_in_the_line_that_is_named)
         CHECK(str_equal(line, b.right));
     }
     close_fixture(f);
+}
+
+static bool has_break(const char *code)
+{
+    for (uint32_t i = 0; i < rows_break_count(); i++)
+        if (!strcmp(rows_break_code(i), code))
+            return true;
+    return false;
+}
+
+/* Diagnostics that no row raises, and the table of them in docs/data-card.md. */
+typedef struct Unreached {
+    const char *code, *why;
+} Unreached;
+
+static const Unreached unreached[] = {
+#define UNREACHED(code, why) {#code, why},
+#include "rows/unreached.def"
+#undef UNREACHED
+};
+enum { UNREACHED = sizeof unreached / sizeof *unreached };
+
+static uint32_t check_code(const char *code)
+{
+    bool listed = false;
+    for (uint32_t i = 0; i < UNREACHED; i++)
+        listed = listed || !strcmp(unreached[i].code, code);
+    CHECK_MSG(listed != has_break(code), "%s %s", code,
+              listed ? "has errors and is listed" : "has no errors and is not listed");
+    return 1;
+}
+
+T_TEST(every_diagnostic_has_errors_or_a_reason_why_not)
+{
+    uint32_t all = 0;
+    for (const CraftCode *c = craft_codes; c->code; c++)
+        all += check_code(c->code);
+    for (int i = 0; i < IR_PROOF_COUNT; i++)
+        all += check_code(ir_proof_rows[i].refuse);
+    for (int i = IR_PROOF_COUNT; i < IR_FAULT_COUNT; i++)
+        all += check_code(ir_fault_rows[i].code);
+    CHECK(all > 90 && UNREACHED < 10);
+}
+
+T_TEST(the_data_card_lists_the_diagnostics_without_errors)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", STR(""));
+    Str card, line;
+    uint32_t rows = 0;
+    REQUIRE(file_read(&arena, "docs/data-card.md", 0, &card, &diag));
+    for (uint32_t i = 0; i < UNREACHED; i++)
+        CHECK_MSG(str_find(card, str_from(str_format(&arena, "| %s | %s |\n", unreached[i].code,
+                                                     unreached[i].why))) >= 0,
+                  "%s: %s", unreached[i].code, unreached[i].why);
+    while (str_next(&card, '\n', &line))
+        rows += str_starts(line, "| E");
+    CHECK_EQ_INT(rows, UNREACHED);
+    arena_drop(&arena);
+}
+
+/* Of each kind of the twin's findings. */
+T_TEST(every_kind_of_finding_has_errors)
+{
+    uint32_t kinds[SIM_KIND_WARNING + 1] = {0};
+    for (uint32_t i = 0; i < rows_twin_break_count(); i++)
+        for (int k = 0; k < SIM_FAULT_COUNT; k++) {
+            const SimFaultRow *row = sim_fault_row((enum SimFaultCode)k);
+            kinds[row->kind] += !strcmp(row->code, rows_twin_break_code(i));
+        }
+    CHECK(kinds[SIM_KIND_FAULT] >= 5 && kinds[SIM_KIND_HANG] >= 5);
+    CHECK(kinds[SIM_KIND_LEAK] >= 2 && kinds[SIM_KIND_RACE] >= 3);
 }
