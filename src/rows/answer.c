@@ -229,6 +229,72 @@ void rows_put_reasons(const NpuChip *chip, const RowsProgram *program, Dice *dic
     arena_drop(&scratch);
 }
 
+/* ---- what a faster schedule does otherwise ---- */
+
+static bool same_axes(const Nest *a, const Nest *b)
+{
+    bool same = a->axes.len == b->axes.len;
+    for (uint32_t i = 1; same && i < a->axes.len; i++)
+        same = a->axes.at[i].size == b->axes.at[i].size;
+    return same;
+}
+
+static void put_side_change(const char *what, const BandTile *was, const BandTile *is, Buf *out)
+{
+    if (was->axis == is->axis && (!is->axis || was->tile == is->tile))
+        return;
+    buf_puts(out, out->len ? "; " : "");
+    if (is->axis)
+        buf_printf(out, "%s of a%u by %lld in place of ", what, is->axis, (long long)is->tile);
+    else
+        buf_printf(out, "no %s in place of ", what);
+    if (!was->axis)
+        buf_puts(out, "none");
+    else if (was->axis == is->axis)
+        buf_printf(out, "%lld", (long long)was->tile);
+    else
+        buf_printf(out, "%s of a%u by %lld", what, was->axis, (long long)was->tile);
+}
+
+/* `format` has a place for what is, then for what was. */
+static void put_number_change(const char *format, int64_t was, int64_t is, Buf *out)
+{
+    if (was == is)
+        return;
+    buf_puts(out, out->len ? "; " : "");
+    buf_printf(out, format, (long long)is, (long long)was);
+}
+
+/* Tiles are compared where both schedules walk the same axes. */
+static void put_changes(const RowsProgram *was, const RowsProgram *is, Buf *out)
+{
+    const Schedule *a = &was->schedule, *b = &is->schedule;
+    put_number_change("bands: %lld in place of %lld", a->bands.len, b->bands.len, out);
+    if (a->bands.len == b->bands.len && same_axes(was->nest, is->nest))
+        for (uint32_t i = 0; i < b->bands.len; i++) {
+            put_side_change("rows", &a->bands.at[i].rows, &b->bands.at[i].rows, out);
+            put_side_change("lanes", &a->bands.at[i].lanes, &b->bands.at[i].lanes, out);
+        }
+    put_number_change("parts %lld in place of %lld", a->parts, b->parts, out);
+    put_number_change("%lld buffers of a copy in, in place of %lld", a->load_depth, b->load_depth,
+                      out);
+    put_number_change("%lld buffers of a copy out, in place of %lld", a->store_depth,
+                      b->store_depth, out);
+    put_number_change("%lld bytes of UB in place of %lld", was->ub, is->ub, out);
+}
+
+void rows_put_changes(const RowsProgram *was, const RowsProgram *is, Dice *dice, Buf *out)
+{
+    Buf changes = {0};
+    if (was->nest && is->nest)
+        put_changes(was, is, &changes);
+    if (changes.len)
+        buf_printf(out,
+                   one_of(dice, "Changed: %.*s. ", "New in the schedule: %.*s. ", "Now: %.*s. "),
+                   (int)changes.len, changes.at);
+    buf_free(&changes);
+}
+
 void rows_put_schedule(const RowsProgram *program, Buf *out)
 {
     if (program->nest)

@@ -232,6 +232,7 @@ static void make_optimise(Work *w)
     put_profile(slow, &prompt);
     row.prompt = work_text(w, &prompt);
     buf_printf(&answer, "Predicted: %.1f us in place of %.1f us. ", fast->us, slow->us);
+    rows_put_changes(slow, fast, &w->dice, &answer);
     rows_put_reasons(w->maker->chip, fast, &w->dice, &answer);
     buf_char(&answer, '\n');
     rows_put_schedule(fast, &answer);

@@ -176,6 +176,8 @@ typedef enum RowsShow { SHOW_GRAPH, SHOW_BARE, SHOW_FILE } RowsShow;
 void rows_put_task(const RowsTask *task, RowsShow show, Buf *out);
 /* Why the schedule is as it is, from facts alone; the schedule. */
 void rows_put_reasons(const NpuChip *chip, const RowsProgram *program, Dice *dice, Buf *out);
+/* What the schedule of a faster program has in place of the slower one's: a sentence, or nothing. */
+void rows_put_changes(const RowsProgram *was, const RowsProgram *is, Dice *dice, Buf *out);
 void rows_put_schedule(const RowsProgram *program, Buf *out);
 const char *rows_pipe_text(enum NpuPipe pipe); /* "copies in" */
 

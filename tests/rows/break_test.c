@@ -198,3 +198,21 @@ T_TEST(every_kind_of_finding_has_errors)
     CHECK(kinds[SIM_KIND_FAULT] >= 5 && kinds[SIM_KIND_HANG] >= 5);
     CHECK(kinds[SIM_KIND_LEAK] >= 2 && kinds[SIM_KIND_RACE] >= 3);
 }
+
+T_TEST(a_change_of_schedule_names_what_differs)
+{
+    Fixture *f = open_fixture(FAMILY_ACTIVATION, 0);
+    PlanPoint point = {.parts = 1};
+    RowsProgram other;
+    Buf same = {0}, changed = {0};
+    REQUIRE(f->program.nest && rows_program(&f->arena, &f->task, f->chip, &point, &other) &&
+            other.nest);
+    rows_put_changes(&f->program, &f->program, &f->dice, &same);
+    rows_put_changes(&f->program, &other, &f->dice, &changed);
+    CHECK_EQ_INT(same.len, 0);
+    CHECK_MSG(str_find(buf_view(&changed), STR("parts 1 in place of 4")) >= 0, "%.*s",
+              (int)changed.len, changed.at);
+    buf_free(&same);
+    buf_free(&changed);
+    close_fixture(f);
+}
