@@ -167,7 +167,7 @@ static bool read_lines(Again *a, const char *name, bool must, Diag *diag)
     Str text, line;
     if (!must && !file_exists(path))
         return true;
-    if (!file_read(a->arena, path, 0, &text, diag))
+    if (!file_read(a->arena, path, ROWS_BYTES, &text, diag))
         return false;
     while (str_next(&text, '\n', &line)) {
         json_t *json = line.len ? json_loadb(line.at, line.len, 0, NULL) : NULL;

@@ -71,8 +71,10 @@ static void put_dropped(const RowsCounts *counts, Buf *out)
     buf_puts(out, "\n## Dropped\n\n| why | times |\n|---|---|\n");
     for (int i = 0; i < DROP_COUNT; i++)
         buf_printf(out, "| %s | %llu |\n", texts[i], (unsigned long long)counts->dropped[i]);
-    buf_printf(out, "| rows of more than %d tokens (whole operators: %d) | %llu |\n", ROWS_TOKENS,
-               ROWS_LONG_TOKENS, (unsigned long long)counts->over);
+    buf_printf(out, "| rows of more than %d tokens | %llu |\n", ROWS_TOKENS,
+               (unsigned long long)counts->over);
+    buf_printf(out, "| whole operators and twins of more than %d tokens | %llu |\n",
+               ROWS_LONG_TOKENS, (unsigned long long)counts->long_over);
 }
 
 static void put_least(const RowsCounts *counts, bool twin, Buf *out)
@@ -95,6 +97,22 @@ static void put_twins(const RowsCounts *counts, Buf *out)
                        (unsigned long long)counts->twins[i]);
 }
 
+/* The options that the rows depend on. */
+static void put_command(const RowsSpec *spec, bool suites, Buf *out)
+{
+    buf_printf(out, "    acraft data make --rows %llu --seed %llu --chip %s --text %u --mix ",
+               (unsigned long long)spec->rows, (unsigned long long)spec->seed, spec->chip->name,
+               spec->text_share);
+    for (int i = 0, n = 0; i < ROWS_KINDS; i++)
+        if (spec->share[i])
+            buf_printf(out, "%s%s=%u", n++ ? "," : "", rows_kind_name((RowsKind)i), spec->share[i]);
+    buf_printf(out, "%s%s%s", spec->brief ? " --brief" : "", spec->twins ? " --twins" : "",
+               suites ? "" : " --no-suites");
+    if (!spec->tokenizer)
+        buf_printf(out, " --vocab %u", spec->vocab);
+    buf_puts(out, spec->tokenizer ? "\n\nand a tokenizer of its own.\n\n" : "\n\n");
+}
+
 void counts_card(const RowsCounts *counts, const RowsSpec *spec, const RowsSuites *suites, Buf *out)
 {
     static const char *const titles[COUNT_TABLES] = {
@@ -104,8 +122,7 @@ void counts_card(const RowsCounts *counts, const RowsSpec *spec, const RowsSuite
         out, "# Data card\n\n%llu rows from %llu drawn tasks, %llu tokens. Made by acraft %s:\n\n",
         (unsigned long long)(counts->rows - counts->over), (unsigned long long)counts->tasks,
         (unsigned long long)counts->tokens, spec->version);
-    buf_printf(out, "    acraft data make --rows %llu --seed %llu --chip %s\n\n",
-               (unsigned long long)spec->rows, (unsigned long long)spec->seed, spec->chip->name);
+    put_command(spec, suites != NULL, out);
     buf_puts(
         out,
         "Every program of a row was run: right ones gave the reference's values at four small odd "

@@ -147,7 +147,7 @@ static bool check_lines(Checking *c, const char *dir, const char *name, size_t m
     Str text, line;
     if (most && !file_exists(path))
         return true;
-    if (!file_read(c->arena, path, 0, &text, diag))
+    if (!file_read(c->arena, path, ROWS_BYTES, &text, diag))
         return false;
     if (!most)
         c->check->hash = hash64(text.at, text.len);

@@ -227,7 +227,7 @@ static void remember(Making *m, const RowsEntry *entry)
 static bool read_index(Making *m)
 {
     Str text, line;
-    if (!file_read(m->arena, in_dir(m, "rows.index"), 0, &text, m->diag))
+    if (!file_read(m->arena, in_dir(m, "rows.index"), ROWS_BYTES, &text, m->diag))
         return false;
     while (str_next(&text, '\n', &line)) {
         RowsEntry entry;

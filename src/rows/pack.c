@@ -128,7 +128,8 @@ typedef struct Packing {
 
 /* Rows of more than ROWS_TOKENS tokens go to `longer`, of more than ROWS_LONG_TOKENS nowhere. NULL: the former
  * neither. */
-static bool sort_rows(const Packing *p, const char *name, size_t most, FILE *out, FILE *longer)
+static bool sort_rows(const Packing *p, const char *name, size_t most, FILE *out, FILE *longer,
+                      uint64_t *over)
 {
     const char *path = path_join(p->arena, p->from, name);
     FILE *in = fopen(path, "rb");
@@ -140,7 +141,7 @@ static bool sort_rows(const Packing *p, const char *name, size_t most, FILE *out
         FILE *to = tokens <= most ? out : tokens <= ROWS_LONG_TOKENS ? longer : NULL;
         if (to && row.len)
             fprintf(to, "%.*s\n", STR_ARG(row));
-        p->counts->over += !to;
+        *over += !to;
     }
     bool ok = in && !ferror(in);
     if (!ok)
@@ -171,9 +172,9 @@ static bool sort_files(const Packing *p)
     }
     if (!ok)
         fail_packing(p->diag, p->to);
-    ok = ok && sort_rows(p, names[0], ROWS_TOKENS, out[0], NULL) &&
-         sort_rows(p, names[2], ROWS_LONG_TOKENS, out[2], NULL) &&
-         sort_rows(p, names[1], ROWS_TOKENS, out[1], out[2]);
+    ok = ok && sort_rows(p, names[0], ROWS_TOKENS, out[0], NULL, &p->counts->over) &&
+         sort_rows(p, names[2], ROWS_LONG_TOKENS, out[2], NULL, &p->counts->long_over) &&
+         sort_rows(p, names[1], ROWS_TOKENS, out[1], out[2], &p->counts->long_over);
     for (int i = 0; i < 3; i++)
         ok = end_file(p, out[i], names[i]) && ok;
     return ok;

@@ -356,8 +356,9 @@ typedef struct RowsCounts {
     uint64_t wants[ROWS_WANTS]; /* rows of each error */
     uint64_t twins[ROWS_KINDS]; /* of the rows, in twins.jsonl and long.jsonl */
     uint64_t rows, dropped[DROP_COUNT];
-    uint64_t tasks;        /* drawn */
-    uint64_t tokens, over; /* of the packed file; rows with too many */
+    uint64_t tasks;           /* drawn */
+    uint64_t tokens;          /* of the packed file */
+    uint64_t over, long_over; /* too long: rows of rows.jsonl, and others */
 } RowsCounts;
 
 void counts_add(RowsCounts *counts, const RowsEntry *entry);
@@ -365,6 +366,8 @@ void counts_card(const RowsCounts *counts, const RowsSpec *spec, const RowsSuite
                  Buf *out);
 
 /* ---- tokens (pack.c) ---- */
+
+#define ROWS_BYTES ((size_t)16 << 30) /* of a file of rows, at most */
 
 enum { ROWS_TOKENS = 2048, ROWS_LONG_TOKENS = 8192 };
 
