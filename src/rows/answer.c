@@ -69,14 +69,50 @@ static void put_combined(const char *by, const char *over, bool one, int64_t wor
             by, over);
 }
 
+static uint64_t whole_axes(const Band *band)
+{
+    return (band->rows.whole ? bit(band->rows.axis) : 0) |
+           (band->lanes.whole ? bit(band->lanes.axis) : 0);
+}
+
+/* Without axes of one element. */
+static uint64_t long_axes(const Nest *nest, uint64_t axes)
+{
+    for (uint32_t a = 1; a < nest->axes.len; a++)
+        if (nest->axes.at[a].size < 2)
+            axes &= ~bit(a);
+    return axes;
+}
+
+/* All cores reduce parts of one axis. */
+static void put_shared(const char *axis, int64_t wording, Buf *out)
+{
+    buf_printf(
+        out,
+        wording == 0 ? "The cores share %s, which is reduced; each leaves a partial result behind."
+        : wording == 1
+            ? "%s is reduced by all cores together: each takes a part and stores what it comes to."
+            : "Each core reduces a part of %s; the partial results are combined once all are "
+              "there.",
+        axis);
+}
+
+/* What is kept is dealt out, but for axes that are whole in every tile. */
 static void put_split(Arena *arena, const Nest *nest, const Band *band, bool scans, Dice *dice,
                       Buf *out)
 {
-    uint64_t reduced = band->reduced & ~band->kept;
-    const char *by = axes_text(arena, nest, band->kept), *over = axes_text(arena, nest, reduced);
+    uint64_t reduced = long_axes(nest, band->reduced & ~band->kept);
+    uint64_t dealt = long_axes(nest, band->kept & ~whole_axes(band));
+    const char *by = axes_text(arena, nest, dealt), *over = axes_text(arena, nest, reduced);
     const char *is = is_one(reduced) ? "is" : "are", *stays = is_one(reduced) ? "stays" : "stay";
     int64_t wording = dice_below(dice, 3);
-    if (!reduced)
+    if (band->split)
+        put_shared(axes_text(arena, nest, bit(band->split)), wording, out);
+    else if (!dealt)
+        buf_puts(out, wording == 0   ? "Nothing is dealt out: one core writes the result."
+                      : wording == 1 ? "There is one piece of work, so one core writes the result."
+                                     : "One core writes the result: there is nothing to split.");
+    else if (!reduced)
         buf_printf(out,
                    wording == 0   ? "Elements are computed independently: split %s over the cores."
                    : wording == 1 ? "No element waits for another, so the cores share out %s."
@@ -103,9 +139,9 @@ static void put_side(const BandTile *t, const char *what, Buf *out)
 static void put_tile(Arena *arena, const Nest *nest, const Band *band, bool scans, Dice *dice,
                      Buf *out)
 {
-    uint64_t whole = (band->rows.whole ? bit(band->rows.axis) : 0) |
-                     (band->lanes.whole ? bit(band->lanes.axis) : 0);
-    uint64_t walked = band->reduced & ~band->kept & ~whole;
+    uint64_t walked = band->reduced & ~band->kept & ~whole_axes(band);
+    if (!band->lanes.axis) /* single values */
+        return;
     buf_puts(out, one_of(dice, " A tile has", " Tile:", " On chip a tile holds"));
     if (band->rows.axis) {
         put_side(&band->rows, "rows", out);
