@@ -284,6 +284,17 @@ static Str repair_answer(Work *w, const RowsBreak *broken, const RowsProgram *p)
     return work_text(w, &out);
 }
 
+bool work_is_explained(const RowsBreak *broken, const Verdict *verdict, const Diag *diag)
+{
+    bool raised = !*broken->code;
+    for (uint32_t i = 0; i < diag->items.len && !raised; i++)
+        raised = diag->items.at[i].level == DIAG_ERROR &&
+                 !strcmp(diag->items.at[i].code, broken->code);
+    for (uint32_t i = 0; i < verdict->hazards.len && !raised; i++)
+        raised = !strcmp(verdict->hazards.at[i].code, broken->code);
+    return raised;
+}
+
 bool work_is_wanted(const Work *w, const Row *row, uint32_t want)
 {
     uint32_t got = rows_want_of(row->kind, str_from(row->error), str_from(row->code));
@@ -326,7 +337,7 @@ static bool make_repair(Work *w, const RowsProgram *p, uint32_t want)
         row.code = verdict.hazards.at[0].code;
     if (!*row.code)
         row.code = verdict_status_row(verdict.status)->text;
-    if (!work_is_wanted(w, &row, want))
+    if (!work_is_explained(&broken, &verdict, &diag) || !work_is_wanted(w, &row, want))
         return work_drop(w, DROP_OTHER);
     rows_put_task(&w->task, graph_shown(w), &task);
     prompt_rows_repair(buf_view(&task), broken.craft, message_of(w, &broken, &verdict, &diag),

@@ -136,7 +136,7 @@ static bool make_mend(Work *w, RowsKind kind, const EvalCandidate *candidate,
     row.code = verdict.status == VERDICT_WRONG ? "wrong values"
                : verdict.hazards.len           ? verdict.hazards.at[0].code
                                                : verdict_status_row(verdict.status)->text;
-    if (!work_is_wanted(w, &row, want))
+    if (!work_is_explained(&broken, &verdict, &diag) || !work_is_wanted(w, &row, want))
         return work_drop(w, DROP_OTHER);
     row.verdict = "text";
     const char *said = str_format(w->arena, "%s Line %u of the repaired kernel reads `%.*s`.",

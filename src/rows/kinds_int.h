@@ -34,6 +34,8 @@ Row work_row(Work *w, RowsKind kind, const RowsProgram *program);
 bool work_draw_want(Work *w, uint8_t weight[ROWS_WANTS], bool twin, uint32_t *want);
 /* A broken program of the want, by any of the table's rows for it. */
 bool work_break(Work *w, Str text, uint32_t want, RowsBreak *broken);
+/* Whether the error raised what it is meant to, which its cause speaks of. Wrong values: always. */
+bool work_is_explained(const RowsBreak *broken, const Verdict *verdict, const Diag *diag);
 /* An error that raises another diagnostic than it is meant to is kept where that one is as much wanted. */
 bool work_is_wanted(const Work *w, const Row *row, uint32_t want);
 

@@ -1,5 +1,5 @@
 /* Rows of tasks: what they say, that they repeat, that a stopped run is taken up. */
-#include "rows/rows_int.h"
+#include "rows/kinds_int.h"
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -404,5 +404,19 @@ T_TEST(programs_of_rows_are_judged_again_through_the_text)
     CHECK_EQ_INT(again.right, 2);
     CHECK_EQ_INT(again.contradictions, 2);
     file_remove_tree(dir, &diag);
+    arena_drop(&arena);
+}
+
+T_TEST(a_cause_speaks_of_a_diagnostic_that_was_raised)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", STR(""));
+    Verdict verdict = verdict_make();
+    RowsBreak slots = {.code = "E093"}, sum = {.code = ""};
+    diag_error(&diag, "E105", (Span){0}, "too large");
+    CHECK(!work_is_explained(&slots, &verdict, &diag));
+    CHECK(work_is_explained(&sum, &verdict, &diag));
+    diag_error(&diag, "E093", (Span){0}, "too many slots");
+    CHECK(work_is_explained(&slots, &verdict, &diag));
     arena_drop(&arena);
 }
