@@ -55,3 +55,27 @@ T_TEST(products_are_kernels_of_the_cube)
     CHECK(str_find(answer, STR("L0C")) >= 0);
     arena_drop(&arena);
 }
+
+/* What a model is to learn has no constants of our cycle model, nor other programs for other sizes. */
+T_TEST(programs_of_integers_take_all_cores)
+{
+    const NpuChip *chip = npu_chip_find(STR("910B2"));
+    PlanPoint point = {.parts = 4};
+    uint32_t seen = 0;
+    for (uint64_t number = ROWS_WIDE; seen < 3 && number < ROWS_WIDE + 600; number++) {
+        Arena arena = {0};
+        RowsTask task;
+        RowsProgram program;
+        bool differs;
+        if (rows_draw(&arena, 5, number, &task, &differs) && task.family == FAMILY_INTEGER &&
+            rows_program(&arena, &task, chip, &point, &program) && !program.nest &&
+            str_is(str_from(program.plan.strategy), "elementwise")) {
+            seen++;
+            CHECK_MSG(str_find(program.craft, STR("sqrt(f32(")) < 0 &&
+                          str_find(program.craft, STR("chip.cores if")) < 0,
+                      "%.*s", STR_ARG(program.craft));
+        }
+        arena_drop(&arena);
+    }
+    CHECK_EQ_INT(seen, 3);
+}

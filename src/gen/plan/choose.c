@@ -397,15 +397,18 @@ bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
            (!plan_is_valid(arena, plan) || plan_boundary(arena, graph, plan, diag));
 }
 
-/* The first strategy that has a program, of those whose programs need no timing to be made. */
+/* The first strategy that has a program, of those whose programs need no timing to be made; no constants of the
+ * cycle model are in it. */
 static bool first_strategy(const Task *t, int64_t tile_limit, Plan *plan, Diag *diag)
 {
     Candidate c = {0};
     Diag quiet = diag_make(t->arena, diag->file, diag->source);
     bool found = !t->wide && try_planner(t, plan_prims, tile_limit, &c, diag);
-    for (size_t i = 0; i < sizeof planners / sizeof *planners && !found; i++)
+    for (size_t i = 0; i < sizeof planners / sizeof *planners && !found; i++) {
+        Planner *plain = planners[i] == plan_elementwise ? plan_elementwise_plain : planners[i];
         found = planners[i] != plan_nest && may_plan(t, planners[i]) &&
-                try_planner(t, planners[i], tile_limit, &c, &quiet);
+                try_planner(t, plain, tile_limit, &c, &quiet);
+    }
     *plan = c.plan;
     return found;
 }

@@ -190,7 +190,7 @@ static double cast_cycles(DType dtype)
 static bool put_cores(EachPlan *p, Buf *out)
 {
     CoresWork work = {.cycles = p->e->g->nodes.len, .calls = p->e->g->nodes.len};
-    if (p->e->jobs.len != 1 || p->axes[0].groups != 1)
+    if (p->all_cores || p->e->jobs.len != 1 || p->axes[0].groups != 1)
         return false;
     for (uint32_t i = 0; i < p->tensors.len; i++) {
         const Value *v = graph_value(p->e->g, p->tensors.at[i].value);
@@ -263,8 +263,8 @@ static int64_t first_tile(int64_t limit)
     return tile < LEAST ? LEAST : tile;
 }
 
-bool plan_elementwise(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-                      const char *name, Plan *plan, Diag *diag)
+static bool plan_each(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                      bool all_cores, const char *name, Plan *plan, Diag *diag)
 {
     Each e = {.arena = arena, .g = graph, .diag = diag, .rounds = prim_widens(graph)};
     EachPlan *p = arena_new(arena, EachPlan);
@@ -275,6 +275,7 @@ bool plan_elementwise(Arena *arena, const Graph *graph, const NpuChip *chip, int
     *p = (EachPlan){.e = &e,
                     .chip = chip,
                     .tile = first_tile(tile_limit),
+                    .all_cores = all_cores,
                     .wide = int64_node(arena, graph) != NULL};
     if (!elementwise_axes(p))
         return false;
@@ -296,4 +297,16 @@ bool plan_elementwise(Arena *arena, const Graph *graph, const NpuChip *chip, int
         vec_push(arena, &plan->operands, o);
     }
     return !failed && p->tile >= (p->row ? p->pitch : LEAST);
+}
+
+bool plan_elementwise(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                      const char *name, Plan *plan, Diag *diag)
+{
+    return plan_each(arena, graph, chip, tile_limit, false, name, plan, diag);
+}
+
+bool plan_elementwise_plain(Arena *arena, const Graph *graph, const NpuChip *chip,
+                            int64_t tile_limit, const char *name, Plan *plan, Diag *diag)
+{
+    return plan_each(arena, graph, chip, tile_limit, true, name, plan, diag);
 }

@@ -31,7 +31,8 @@ typedef struct EachPlan {
     EachAxes axes[EACH_MAX_JOBS];
     VEC(EachTensor) tensors; /* inputs in the order of the task, then outputs */
     int64_t tile;
-    bool wide; /* integers that need 64 bits: one after the other */
+    bool all_cores; /* whatever the sizes; else as many as are worth it */
+    bool wide;      /* integers that need 64 bits: one after the other */
     int64_t row,
         pitch; /* elements of rows of which a tile has several, and between them; 0: it has one */
 } EachPlan;
