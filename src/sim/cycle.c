@@ -232,10 +232,46 @@ static double result_time(const CycleCore *core, const SimTouched *t)
     return when;
 }
 
+/* Lines of GM that a scalar access waits for: those the data cache does not hold. A store waits for none. */
+static uint32_t missing_lines(CycleCore *core, const Record *r, const SimAccess *a)
+{
+    if (a->run == 0)
+        return 0;
+    if (!core->cache)
+        core->cache = heap_alloc(sizeof *core->cache);
+    uint32_t missing = r->flags & REC_UNCACHED ? 1 : data_cache_touch(core->cache, a->at, a->run);
+    return a->write ? 0 : missing;
+}
+
+/* What the scalar unit takes for an instruction of its own. Access to UB, also by a plain pointer, is slow; to GM it is
+ * an instruction like others as long as the data cache holds the line. */
+static double scalar_cycles(Cycle *c, uint32_t index, const Record *r)
+{
+    const NpuIsa *row = npu_isa(r->op);
+    if (r->op == NPU_SCALAR_WORK)
+        return row->per_repeat * r->n[0];
+    const SimTouched *t = sim_touched(c->sim, &c->sim->core[index], r);
+    double cycles = row->per_repeat;
+    for (uint32_t i = 0; i < t->n; i++) {
+        const SimAccess *a = &t->access[i];
+        if (a->space == NPU_GM)
+            cycles += missing_lines(&c->core[index], r, a) * cost_constant(NPU_C_GM_LINE);
+        else
+            cycles = npu_isa(a->write ? NPU_LOCAL_SET : NPU_LOCAL_GET)->per_repeat;
+    }
+    return cycles;
+}
+
+static void clean_cache(CycleCore *core, const Record *r)
+{
+    core->scalar += 1;
+    if (core->cache)
+        data_cache_drop(core->cache, rec_byte(r->operand[0].address), r->mode == 1);
+}
+
 static void run_scalar(Cycle *c, uint32_t index, const Record *r)
 {
     CycleCore *core = &c->core[index];
-    const NpuIsa *row = npu_isa(r->op);
     bool get = r->op == NPU_LOCAL_GET || r->op == NPU_GLOBAL_GET;
     double before = core->scalar;
     if (get) {
@@ -244,7 +280,7 @@ static void run_scalar(Cycle *c, uint32_t index, const Record *r)
             core->scalar = there + cost_constant(NPU_C_FLAG);
     }
     core->waits[NPU_PIPE_S][CYCLE_WAIT_FLAG] += core->scalar - before;
-    double cost = row->per_repeat * (r->op == NPU_SCALAR_WORK ? r->n[0] : 1), start = core->scalar;
+    double cost = scalar_cycles(c, index, r), start = core->scalar;
     core->scalar += cost;
     core->done[NPU_PIPE_S] = core->scalar;
     core->busy[NPU_PIPE_S] += cost;
@@ -429,6 +465,7 @@ static void observe(void *context, Sim *sim, uint32_t core, uint64_t index, cons
         case NPU_CROSS_SET: cross_set(c, core, r); return;
         case NPU_CROSS_WAIT: cross_wait(&c->core[core], r); return;
         case NPU_SYNC_ALL: sync_all(c, core, r); return;
+        case NPU_CACHE_CLEAN: clean_cache(&c->core[core], r); return;
         default: c->core[core].scalar += 1; return;
         }
     case NPU_F_REGISTER: c->core[core].scalar += 1; return;
@@ -515,8 +552,10 @@ void cycle_close(Cycle *c)
     if (!c)
         return;
     cycle_memory_close(&c->memory);
-    for (uint32_t i = 0; i < c->cores; i++)
+    for (uint32_t i = 0; i < c->cores; i++) {
+        heap_free(c->core[i].cache);
         heap_free(c->core[i].kept);
+    }
     arena_drop(&c->arena);
     heap_free(c);
 }
@@ -560,8 +599,8 @@ static double prologue_us(const Cycle *c)
         const SimRegion *g = &c->sim->gm.at[i]->region;
         tiling += g->role == SIM_TILING ? (double)g->bytes : 0;
     }
-    double cycles = cost_constant(NPU_C_PROLOGUE) + tiling * cost_constant(NPU_C_TILING_BYTE);
-    return cycles / c->chip->mhz;
+    double lines = tiling / CACHE_LINE;
+    return (cost_constant(NPU_C_PROLOGUE) + lines * cost_constant(NPU_C_GM_LINE)) / c->chip->mhz;
 }
 
 static void report_pipes(const Cycle *c, CycleReport *report)

@@ -3,6 +3,7 @@
 #define SIM_CYCLE_INT_H
 
 #include "sim/cycle.h"
+#include "sim/cycle_cache.h"
 #include "sim/cycle_cost.h"
 #include "sim/cycle_memory.h"
 #include "sim/sim_int.h"
@@ -54,7 +55,8 @@ typedef struct CycleCore {
     uint32_t sents[3][16], arriveds[16];
     uint64_t sync_calls[2];
     bool ran;
-    Kept *kept; /* by place in the period that repeats */
+    DataCache *cache; /* from the first scalar access of GM on */
+    Kept *kept;       /* by place in the period that repeats */
     uint32_t kept_cap;
 } CycleCore;
 

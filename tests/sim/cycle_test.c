@@ -1,5 +1,6 @@
 /* The cycle model: single instructions against measured figures, pipes that overlap, cores. */
 #include "sim/cycle.h"
+#include "sim/cycle_cache.h"
 #include "tests/sim/rig.h"
 
 typedef struct Timed {
@@ -303,8 +304,46 @@ T_TEST(cycle_tiling_data_is_read_before_the_first_instruction)
         CHECK(!with || sim_gm_add(t.rig.sim, &tiling));
         us[with] = close_timed(&t).launch_us;
     }
-    double want = sizeof memory * npu_constants[NPU_C_TILING_BYTE].value / 1800;
+    double want = sizeof memory / 64.0 * npu_constants[NPU_C_GM_LINE].value / 1800;
     CHECK_NEAR(us[1] - us[0], want, 0.01);
+}
+
+/* Scalar reads of GM wait for each line of 64 bytes once; what is stored is there, and what is dropped is fetched again. */
+T_TEST(cycle_scalar_reads_of_gm_wait_for_lines)
+{
+    static const struct {
+        uint16_t op;
+        uint32_t at;
+        uint32_t misses; /* so far */
+    } steps[] = {{NPU_GLOBAL_GET, 0, 1},   {NPU_GLOBAL_GET, 60, 1},  {NPU_GLOBAL_GET, 64, 2},
+                 {NPU_GLOBAL_SET, 128, 2}, {NPU_GLOBAL_GET, 132, 2}, {NPU_GLOBAL_GET, 4096, 3},
+                 {NPU_GLOBAL_GET, 0, 3},   {NPU_CACHE_CLEAN, 64, 3}, {NPU_GLOBAL_GET, 0, 3},
+                 {NPU_GLOBAL_GET, 68, 4}};
+    Timed t = open_timed(SIM_AIV, 1);
+    double plain = 0;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        Record r = {.op = steps[i].op, .pipe = NPU_PIPE_S, .dtype = {NPU_DT_F32, NPU_DT_F32}};
+        r.operand[r.op == NPU_GLOBAL_GET ? 1 : 0] = (RecordOperand){GM(steps[i].at), 4, 0, 0};
+        rig_run(&t.rig, r);
+        plain += npu_isa(r.op)->per_repeat;
+        CycleReport now;
+        cycle_report(t.cycle, &now);
+        CHECK_NEAR(now.cycles, plain + steps[i].misses * npu_constants[NPU_C_GM_LINE].value, 1e-6);
+    }
+    close_timed(&t);
+}
+
+/* More lines than the cache holds: those used longest ago are gone. */
+T_TEST(cycle_data_cache_holds_32_kib)
+{
+    DataCache cache = {0};
+    CHECK_EQ_INT(data_cache_touch(&cache, 0, 16384), 256);
+    CHECK_EQ_INT(data_cache_touch(&cache, 0, 16384), 0);
+    CHECK_EQ_INT(data_cache_touch(&cache, 60, 8), 0);
+    CHECK_EQ_INT(data_cache_touch(&cache, 1 << 20, 65536), 1024);
+    CHECK(data_cache_touch(&cache, 0, 16384) > 200);
+    data_cache_drop(&cache, 0, true);
+    CHECK_EQ_INT(data_cache_touch(&cache, 16380, 8), 2);
 }
 
 /* What waits for a flag starts later than the pipe that sets it is done. */
