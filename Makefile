@@ -282,8 +282,9 @@ PREFIX  ?= /usr/local
 VERSION := $(shell sed -n 's/.*ACRAFT_VERSION "\(.*\)".*/\1/p' src/base/version.h)
 SHARE   := $(DESTDIR)$(PREFIX)/share
 MAN     := $(SHARE)/man/man1
-# Headers that kernels are compiled with, and the texts and tables that commands read.
-SHARED   = $(shell find twin docs examples tasks weights -type f) $(shell find src -name '*.h' -o -name '*.def')
+# Headers that kernels are compiled with, the texts and tables that commands read, the Python package.
+SHARED   = $(shell find twin docs examples tasks weights -type f) $(shell find src -name '*.h' -o -name '*.def') \
+           $(shell find python/acraft -name '*.py') python/acraft/py.typed python/pyproject.toml
 COMMANDS = $(shell $(RELEASE) --help=words)
 RELEASE := $(BUILD)/release-gcc/acraft
 .PHONY: install uninstall deb dist wheel release

@@ -1,5 +1,6 @@
 """Verdicts on answers, from a process of our own or from a server."""
 import json
+import tempfile
 import threading
 import urllib.error
 import urllib.request
@@ -62,23 +63,25 @@ class Judge:
             verdicts = judge("relu", answers)
 
     `server` is the address of `acraft judge --serve PORT`; without it a process is started. Threads may
-    share one judge.
+    share one judge. The other options are those of `acraft judge --help`, with `_` for `-`; `jobs` is `-j`.
     """
 
     def __init__(self, *, server: Optional[str] = None, time: bool = False, tasks: Optional[str] = None,
-                 form: Optional[str] = None, fuzz: Optional[int] = None, timeout: Optional[float] = None,
-                 jobs: Optional[int] = None, chip: Optional[str] = None, seed: Optional[int] = None,
-                 trust: bool = False, executable: Optional[str] = None):
+                 form: Optional[str] = None, rule: Optional[str] = None, fuzz: Optional[int] = None,
+                 own_sizes: bool = False, strict: bool = False, timeout: Optional[float] = None,
+                 jobs: Optional[int] = None, recycle: Optional[int] = None, chip: Optional[str] = None,
+                 seed: Optional[int] = None, trust: bool = False, executable: Optional[str] = None):
         self._server = server.rstrip("/") if server else None
         self._lock = threading.Lock()
         self._process: Optional[Popen] = None
         words = ["judge", "--brief"]
-        given = {"--tasks": tasks, "--form": form, "--fuzz": fuzz, "--timeout": timeout, "-j": jobs, "--chip": chip,
-                 "--seed": seed}
+        given = {"--tasks": tasks, "--form": form, "--rule": rule, "--fuzz": fuzz, "--timeout": timeout, "-j": jobs,
+                 "--recycle": recycle, "--chip": chip, "--seed": seed}
         for name, value in given.items():
             if value is not None:
                 words += [name, str(value)]
-        words += ["--time"] * time + ["--trust"] * trust
+        flags = {"--own-sizes": own_sizes, "--strict": strict, "--time": time, "--trust": trust}
+        words += [name for name, wanted in flags.items() if wanted]
         if self._server and len(words) > 2:
             raise ValueError("a server was told how to judge when it was started: " + " ".join(words[2:]))
         self._words = words
@@ -92,10 +95,28 @@ class Judge:
 
     def close(self) -> None:
         if self._process:
-            self._process.stdin.close()
+            try:
+                self._process.stdin.close()
+            except BrokenPipeError:
+                pass  # it had ended before it read everything
             self._process.wait()
             self._process.stdout.close()
+            self._errors.close()
             self._process = None
+
+    def _start(self) -> None:
+        self.close()
+        self._errors = tempfile.TemporaryFile()
+        self._process = Popen([program.find(self._executable), *self._words], stdin=PIPE, stdout=PIPE, stderr=self._errors,
+                              text=True)
+
+    def _why_it_ended(self) -> str:
+        """What the process said last, where it has ended by itself."""
+        if not self._process:
+            return "the server ended the reply"
+        status = self._process.wait()
+        self._errors.seek(0)
+        return self._errors.read().decode(errors="replace").strip()[-2000:] or f"the judge ended with status {status}"
 
     def __call__(self, task: Union[str, Sequence[str]], answers: Sequence[str]) -> List[Verdict]:
         """One verdict an answer, in their order. `task`: a name, the path or the text of a model file, for
@@ -108,7 +129,7 @@ class Judge:
         lines = self._ask_server(items) if self._server else self._ask_process(items)
         missing = [i for i in range(len(items)) if i not in lines]
         if missing:
-            raise JudgeError(f"{len(missing)} of {len(items)} answers got no verdict; the judge ended")
+            raise JudgeError(f"{len(missing)} of {len(items)} answers got no verdict: {self._why_it_ended()}")
         return [_verdict(lines[i]) for i in range(len(items))]
 
     def _ask_server(self, items: List[Dict[str, Any]]) -> Dict[int, Dict[str, Any]]:
@@ -125,7 +146,7 @@ class Judge:
     def _ask_process(self, items: List[Dict[str, Any]]) -> Dict[int, Dict[str, Any]]:
         with self._lock:
             if not self._process or self._process.poll() is not None:
-                self._process = Popen([program.find(self._executable), *self._words], stdin=PIPE, stdout=PIPE, text=True)
+                self._start()
             writer = threading.Thread(target=self._write, args=(self._process, items), daemon=True)
             writer.start()
             lines: Dict[int, Dict[str, Any]] = {}

@@ -1,6 +1,7 @@
 """A checked operator project from a model file."""
 import inspect
 import os
+import shutil
 import tempfile
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -34,9 +35,22 @@ def _path_of(model: Any) -> str:
 
 def make(model: Any, directory: Optional[str] = None, *, dtype: Optional[str] = None, executable: Optional[str] = None,
          options: tuple = ()) -> Made:
-    """`model`: the path of a model file, or a class, object or module whose file is one."""
+    """`model`: the path of a model file, or a class, object or module whose file is one.
+
+    The project is written to `directory`; without one to a new directory below the system's temporary one, which stays.
+    """
     path = _path_of(model)
-    directory = directory or os.path.join(tempfile.mkdtemp(prefix="acraft-"), "operator")
+    if directory:
+        return _make_in(path, directory, dtype, executable, options)
+    above = tempfile.mkdtemp(prefix="acraft-")
+    try:
+        return _make_in(path, os.path.join(above, "operator"), dtype, executable, options)
+    except BaseException:
+        shutil.rmtree(above, ignore_errors=True)
+        raise
+
+
+def _make_in(path: str, directory: str, dtype: Optional[str], executable: Optional[str], options: tuple) -> Made:
     words = ["make", path, "-o", directory, *options] + (["--dtype", dtype] if dtype else [])
     done = program.call(words, executable)
     if done.returncode != 0:

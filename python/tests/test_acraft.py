@@ -1,8 +1,11 @@
 """The client against the program that $ACRAFT names. Run from the repository: pytest python/tests"""
 import asyncio
+import inspect
 import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -49,6 +52,39 @@ def test_a_wrong_question_raises(judge):
         acraft.Judge(server="http://127.0.0.1:1", time=True)
     with pytest.raises(acraft.JudgeError, match="127.0.0.1"):
         acraft.judge(TASK, [RELU], server="http://127.0.0.1:1")
+
+
+def test_options_of_the_command_line_are_there():
+    words = subprocess.run([os.environ["ACRAFT"], "judge", "--help=words"], capture_output=True, text=True).stdout.split()
+    names = {word.strip("-=").replace("-", "_") for word in words} - {"serve", "brief", "json", "color", "help"}
+    taken = set(inspect.signature(acraft.Judge.__init__).parameters)
+    assert {"own_sizes", "rule", "strict"} <= names
+    assert {"jobs" if name == "j" else name for name in names} <= taken
+
+
+def test_options_reach_the_judge():
+    common = dict(trust=True, fuzz=0, jobs=1)
+    task = pathlib.Path(TASK).read_text().replace("ROWS = 4096", "ROWS = 4").replace("COLS = 393216", "COLS = 512")
+    lines = [acraft.judge(task, [RELU], **common, **more)[0].line
+             for more in ({}, {"own_sizes": True}, {"strict": True}, {"rule": "mkb"})]
+    assert [line["status"] for line in lines] == ["ok"] * 4
+    assert len({line["config"] for line in lines}) == 4
+    with pytest.raises(acraft.JudgeError, match="no_such_rule"):
+        acraft.judge(TASK, [RELU], rule="no_such_rule")
+
+
+def test_a_judge_that_ends_says_why():
+    with pytest.raises(acraft.JudgeError, match="no suite and no directory 'nodir'"):
+        acraft.trl_reward(tasks="nodir")(completions=[RELU], task=["relu"])
+    with pytest.raises(acraft.JudgeError, match="'nodir'"):  # the same judge, asked again
+        acraft.trl_reward(tasks="nodir")(completions=[RELU], task=["relu"])
+
+
+def test_a_failed_make_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(acraft.MakeError, match="nowhere.py"):
+        acraft.make("nowhere.py")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_rewards_of_trainers():

@@ -268,8 +268,8 @@ int cmd_diff(int argc, char **argv)
                             : !o.chip || !o.chip->simulated ? "no such chip"
                             : o.blocks < 0                  ? "--blocks counts from 1"
                             : !compare_rule_from_name(str_from(rule), &o.rule)
-                                ? str_format(&args.arena, "no such rule; there are %s",
-                                             names_of_rules(&args.arena))
+                                ? str_format(&args.arena, "no rule is called '%s'; there are %s",
+                                             rule, names_of_rules(&args.arena))
                                 : NULL;
         if (wrong)
             fprintf(stderr, "acraft diff: %s\n", wrong);

@@ -99,6 +99,8 @@ static void print_text(const Findings *f, Arena *arena)
     const char *home = cmd_home(arena);
     printf("its files (ACRAFT_HOME)    %s\n",
            home ? home : "not found: set ACRAFT_HOME to the clone");
+    if (home)
+        printf("its Python package         %s/python, for PYTHONPATH\n", home);
     print_tools(f);
     print_walls(f);
     print_platforms(arena);

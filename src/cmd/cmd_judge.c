@@ -161,9 +161,11 @@ static bool read_spec(Arena *arena, const CmdArgs *args, const JudgeArgs *given,
     if (!lines->spec.chip)
         wrong = "no such chip";
     else if (!compare_rule_from_name(str_from(given->rule), &lines->spec.rule))
-        wrong = str_format(arena, "no such rule; there are %s", names_of_rules(arena));
+        wrong = str_format(arena, "no rule is called '%s'; there are %s", given->rule,
+                           names_of_rules(arena));
     else if (!eval_form_from_text(str_from(given->form), &lines->spec.form))
-        wrong = str_format(arena, "no such form; there are %s", names_of_forms(arena));
+        wrong = str_format(arena, "no form is called '%s'; there are %s", given->form,
+                           names_of_forms(arena));
     else if (given->jobs < 0 || given->jobs > 1024 || given->fuzz < 0 || given->fuzz > 1000 ||
              given->recycle < 1 || given->recycle > 1000000 || given->port < 0 ||
              given->port > 65535)

@@ -349,7 +349,8 @@ static int run_checked(CmdArgs *args, const char *rule, const char *platform, Ru
         return CMD_USAGE;
     }
     if (!compare_rule_from_name(str_from(rule), &o->rule)) {
-        fprintf(stderr, "acraft run: no such rule; there are %s\n", names_of_rules(&args->arena));
+        fprintf(stderr, "acraft run: no rule is called '%s'; there are %s\n", rule,
+                names_of_rules(&args->arena));
         return CMD_USAGE;
     }
     if (platform_is_other(platform) || (!platform && platform_wrote(&args->arena, args->words[0])))
