@@ -322,14 +322,86 @@ static int by_gain(const void *x, const void *y)
     return a < b ? 1 : a > b ? -1 : 0;
 }
 
+/* The time of the busiest pipe beyond the next one's and beyond what GM needs. */
+static double beyond_next(const Advising *a)
+{
+    double next = floor_us(a);
+    for (int p = 0; p < PIPES; p++)
+        if ((enum NpuPipe)p != a->r.bound)
+            next = later(next, a->r.share[p] * a->total);
+    return a->r.share[a->r.bound] * a->total - next;
+}
+
+/* Bytes that a copy brings in once more. Workspaces count: they are bytes that another kernel need not move. */
+static void advise_bytes(Advising *a)
+{
+    const CycleReport *r = &a->r;
+    uint64_t moved = r->gm_read + r->gm_written, least = least_bytes(a->c->sim);
+    const CycleLine *line = smallest_copies(a);
+    if (!least || moved <= least || !line ||
+        (r->bound != NPU_PIPE_MTE2 && r->bound != NPU_PIPE_MTE3))
+        return;
+    advise(a, r->share[r->bound] * a->total * (1 - (double)least / (double)moved),
+           str_format(a->arena,
+                      "Bytes moved again: %.2f MiB are copied, %.1f times what the tensors hold, "
+                      "most of the time by %s:%u. Keep what is used again in UB, and make one pass "
+                      "of two that read the same rows.",
+                      mib(moved), (double)moved / (double)least, line->file, line->line));
+}
+
+/* "a.cpp:12 (40 % of all pipe cycles) and a.cpp:15 (22 %)": the costliest lines that copy nothing. */
+static const char *computing_lines(const Advising *a)
+{
+    enum { MOST = 16 };
+    CycleLine lines[MOST];
+    uint32_t n = cycle_lines(a->c, lines, MOST), named = 0;
+    double all = 0;
+    Buf text = {0};
+    for (uint32_t i = 0; i < a->c->lines.len; i++)
+        all += a->c->lines.at[i].cycles;
+    for (uint32_t i = 0; i < n && named < 2; i++) {
+        if (!lines[i].line || lines[i].bytes)
+            continue;
+        buf_printf(&text, "%s%s:%u (%.0f %%%s)",
+                   named ? " and " : " The costliest: ", lines[i].file, lines[i].line,
+                   100 * lines[i].cycles / all, named ? "" : " of all pipe cycles");
+        named++;
+    }
+    const char *kept = text.len ? str_format(a->arena, "%s.", text.at) : "";
+    buf_free(&text);
+    return kept;
+}
+
+/* A pipe that computes, and leaves GM waiting: only less work on it is faster. */
+static void advise_work(Advising *a)
+{
+    const CycleReport *r = &a->r;
+    bool vector = r->bound == NPU_PIPE_V;
+    if (!vector && r->bound != NPU_PIPE_M)
+        return;
+    advise(a, beyond_next(a) - (vector ? r->conflict_us : 0),
+           str_format(a->arena,
+                      "%s: %s is busy %.0f %% of the time; all other pipes and GM need less.%s %s",
+                      vector ? "Vector work" : "Cube work", vector ? "the vector unit" : "the cube",
+                      100 * r->share[r->bound], computing_lines(a),
+                      vector ? "Use fewer instructions on longer operands, cheaper functions, or a "
+                               "narrower element type."
+                             : "Only fewer products or a narrower element type are faster."));
+}
+
 static void nothing_stands_out(const Advising *a, Buf *out)
 {
+    enum { BUSY = 60 }; /* percent; below it no pipe limits the kernel */
     double moved = (double)(a->r.gm_read - a->r.l2_hits + a->r.gm_returned);
+    double busy = 100 * a->r.share[a->r.bound];
     buf_printf(out,
-               "Nothing stands out: %s is busy %.0f %% of the time and GM moves %.2f of %.2f TB/s. "
-               "What is left is to move or compute less.\n",
-               npu_pipe_name(a->r.bound), 100 * a->r.share[a->r.bound],
-               a->total > 0 ? moved / a->total * 1e-6 : 0.0, a->c->chip->gm_tbps);
+               "No single cause costs more than 4 %% of the time: %s is busy %.0f %% of it and GM "
+               "moves %.2f of %.2f TB/s. %s\n",
+               npu_pipe_name(a->r.bound), busy, a->total > 0 ? moved / a->total * 1e-6 : 0.0,
+               a->c->chip->gm_tbps,
+               busy < BUSY ? "Most of the time instructions wait for one another, as in every "
+                             "short launch: look at a larger size (--scale full)."
+                           : "What is left is to move or compute less.");
 }
 
 void cycle_explain(const Cycle *c, Buf *out)
@@ -346,6 +418,8 @@ void cycle_explain(const Cycle *c, Buf *out)
     advise_reads(&a);
     advise_waits(&a);
     advise_l2(&a);
+    advise_bytes(&a);
+    advise_work(&a);
     qsort(a.advice, a.n, sizeof *a.advice, by_gain);
     for (uint32_t i = 0; i < a.n && i < 3; i++)
         buf_printf(out, "%u. %s At most %.1f of %.1f us.\n", i + 1, a.advice[i].text,

@@ -30,6 +30,10 @@ static const char text[] =
     "        WaitFlag<HardEvent::V_MTE2>(turn);\n"
     "        DataCopy(a, gx[at], TILE);\n"
     "        DataCopy(b, gy[at], TILE);\n"
+    "        for (int i = 0; i < AGAIN; i++) {\n"
+    "            PipeBarrier<PIPE_MTE2>();\n"
+    "            DataCopy(b, gy[at], TILE);\n"
+    "        }\n"
     "        SetFlag<HardEvent::MTE2_V>(turn);\n"
     "        WaitFlag<HardEvent::MTE2_V>(turn);\n"
     "        WaitFlag<HardEvent::MTE3_V>(turn);\n"
@@ -50,6 +54,7 @@ static const char text[] =
 typedef struct Kernel {
     const char *sets, *tile, *gap, *chain;
     uint32_t blocks;
+    int again; /* further copies of y */
 } Kernel;
 
 enum { TOTAL = 3 << 20 };
@@ -59,8 +64,9 @@ static double explain(Kernel k, Buf *said)
 {
     Trial t = {.text = text};
     const char *defines[] = {
-        str_format(&t.arena, "SETS=%s", k.sets), str_format(&t.arena, "TILE=%s", k.tile),
-        str_format(&t.arena, "GAP=%s", k.gap), str_format(&t.arena, "CHAIN=%s", k.chain), NULL};
+        str_format(&t.arena, "SETS=%s", k.sets),   str_format(&t.arena, "TILE=%s", k.tile),
+        str_format(&t.arena, "GAP=%s", k.gap),     str_format(&t.arena, "CHAIN=%s", k.chain),
+        str_format(&t.arena, "AGAIN=%d", k.again), NULL};
     TwinTensor tensors[3];
     uint32_t total = TOTAL;
     for (int i = 0; i < 3; i++)
@@ -107,26 +113,39 @@ static void leads(Kernel slow, Kernel fixed, const char *first)
 
 T_TEST(explain_single_buffer)
 {
-    leads((Kernel){"1", "8192", "256", "8", 48}, (Kernel){"2", "8192", "256", "8", 48},
+    leads((Kernel){"1", "8192", "256", "8", 48, 0}, (Kernel){"2", "8192", "256", "8", 48, 0},
           "Single buffer: copying in waits");
 }
 
 T_TEST(explain_bank_conflicts)
 {
-    leads((Kernel){"2", "8192", "0", "40", 48}, (Kernel){"2", "8192", "256", "40", 48},
+    leads((Kernel){"2", "8192", "0", "40", 48, 0}, (Kernel){"2", "8192", "256", "40", 48, 0},
           "Bank conflicts: ");
 }
 
 T_TEST(explain_small_copies)
 {
-    leads((Kernel){"2", "64", "256", "1", 48}, (Kernel){"2", "4096", "256", "1", 48},
+    leads((Kernel){"2", "64", "256", "1", 48, 0}, (Kernel){"2", "4096", "256", "1", 48, 0},
           "Small copies: ");
 }
 
 T_TEST(explain_idle_cores)
 {
-    leads((Kernel){"2", "8192", "256", "1", 4}, (Kernel){"2", "8192", "256", "1", 48},
+    leads((Kernel){"2", "8192", "256", "1", 4, 0}, (Kernel){"2", "8192", "256", "1", 48, 0},
           "Idle cores: 4 of the 48 cores work.");
+}
+
+/* A kernel many times over its bound is told which lines compute too much. */
+T_TEST(explain_vector_work)
+{
+    leads((Kernel){"2", "8192", "256", "60", 48, 0}, (Kernel){"2", "8192", "256", "1", 48, 0},
+          "Vector work: the vector unit is busy");
+}
+
+T_TEST(explain_bytes_moved_again)
+{
+    leads((Kernel){"2", "8192", "256", "1", 48, 8}, (Kernel){"2", "8192", "256", "1", 48, 0},
+          "Bytes moved again: ");
 }
 
 /* Not about time, but from the same run: a race names both accesses at their own lines. */
