@@ -4,6 +4,7 @@
 #include "cmd/platform.h"
 #include "cmd/progress.h"
 
+#include "eval/bound.h"
 #include "gen/plan/candidates.h"
 #include "torch/torch.h"
 #include <math.h>
@@ -104,8 +105,12 @@ static void show_all(const PlanShow *s, Buf *out)
     bool seen = false;
     buf_printf(out, "%s on %s, at the sizes of the file; predicted, no board has run them\n",
                s->task->name, s->chip->name);
-    buf_printf(out, "least %.1f us: each operand once at the attainable rate, and a launch\n",
-               f->least_us);
+    buf_printf(
+        out, "attainable %.1f us: each operand once at the rates that copies reach, and a launch\n",
+        f->least_us);
+    NpuWork work = eval_work(s->task->graph);
+    buf_printf(out, "bound %.1f us: the same at the chip's peak rates, without a launch\n",
+               npu_bound(s->chip, &work).us);
     if (s->wish->nest && f->nest)
         buf_puts(out, f->nest);
     if (s->wish->schedule)
@@ -115,8 +120,13 @@ static void show_all(const PlanShow *s, Buf *out)
         seen = seen || f->rows.at[i].taken;
     }
     for (uint32_t i = (uint32_t)s->wish->top; i < f->rows.len && !seen; i++)
-        if (f->rows.at[i].taken)
+        if (f->rows.at[i].taken) {
+            buf_printf(out, "the one that `acraft make` builds is number %u of %u:\n", i + 1,
+                       f->rows.len);
             put_candidate(s, &f->rows.at[i], str_format(s->arena, "%u.", i + 1), out);
+        }
+    if (f->legend)
+        buf_printf(out, "names in schedules of loop nests:\n%s", f->legend);
     if (f->rows.len > s->wish->top)
         buf_printf(out, "%u candidates were timed: --top %u shows all\n", f->rows.len, f->rows.len);
     buf_printf(out, "why: %s\n", f->why);
@@ -205,7 +215,9 @@ static void show_json(const PlanShow *s, Buf *out)
     put_text("task", s->task->name, out);
     buf_puts(out, ", ");
     put_text("chip", s->chip->name, out);
-    buf_printf(out, ", \"least_us\": %.6g, ", s->found.least_us);
+    NpuWork work = eval_work(s->task->graph);
+    buf_printf(out, ", \"least_us\": %.6g, \"bound_us\": %.6g, ", s->found.least_us,
+               npu_bound(s->chip, &work).us);
     put_text("why", s->found.why, out);
     uint32_t timed, alike = count_alike(&s->found, &timed);
     buf_printf(out, ", \"timed\": %u, \"within_error\": %u, ", timed, alike);

@@ -251,7 +251,8 @@ static void show_time(const MakeResult *r, Buf *out)
     buf_puts(out, " to ");
     put_us(out, range.high);
     put_size(v, out);
-    buf_puts(out, ", launch included; the bound, the least the chip could need, is ");
+    buf_puts(out,
+             ", launch included; the bound, at the chip's peak rates and without a launch, is ");
     put_us(out, v->bound_us);
     buf_printf(out, share < 0.01 ? ": under 1 %%\n" : ": %.0f %%\n", share * 100);
     if (*v->inputs)

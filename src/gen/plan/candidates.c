@@ -83,7 +83,7 @@ static const char *reason_of(Arena *arena, const PlanCandidates *out, const Grap
         nest->cost.us / us, within_error(nest->cost.us, us));
 }
 
-static const char *nest_text(Arena *arena, const Graph *graph)
+static void add_nest_texts(Arena *arena, const Graph *graph, PlanCandidates *to)
 {
     Diag quiet = diag_make(arena, "plan", STR(""));
     Nest *nest = nest_derive(arena, graph, &quiet);
@@ -91,12 +91,14 @@ static const char *nest_text(Arena *arena, const Graph *graph)
         nest = nest_derive_kind(arena, graph, NEST_WINDOWED, &quiet);
     Buf out = {0};
     if (!nest)
-        return NULL;
+        return;
     nest_merge(nest);
     nest_print(nest, &out);
-    const char *text = buf_take(&out, arena);
+    to->nest = buf_take(&out, arena);
+    buf_clear(&out);
+    nest_legend(nest, &out);
+    to->legend = buf_take(&out, arena);
     buf_free(&out);
-    return text;
 }
 
 bool plan_candidates(Arena *arena, const Graph *graph, const NpuChip *chip, uint32_t most,
@@ -114,7 +116,8 @@ bool plan_candidates(Arena *arena, const Graph *graph, const NpuChip *chip, uint
                                          &outer, &quiet);
     if (!nests || !plan_nest_tried(arena, nests, chip, plan.name, most, &tried, &best, &quiet))
         out->no_nest = quiet.items.len ? quiet.items.at[0].text : "no schedule is legal";
-    out->nest = nests ? nest_text(arena, nests) : NULL;
+    if (nests)
+        add_nest_texts(arena, nests, out);
     PlanCandidate taken = {.plan = plan, .taken = true};
     taken.timed = most && clock_cost(&plan, chip, &taken.cost);
     add_candidate(arena, out, taken);

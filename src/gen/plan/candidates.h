@@ -16,6 +16,7 @@ typedef struct PlanCandidates {
     double least_us;         /* each operand once at the attainable rate, and a launch */
     const char *why;         /* the one that is taken is taken */
     const char *nest;        /* text of the loop nests; NULL: the task has none */
+    const char *legend;      /* which tensors and axes of the task their names stand for; NULL: as above */
     const char *no_nest;     /* why there is no schedule of loop nests; NULL: there is */
 } PlanCandidates;
 

@@ -176,6 +176,8 @@ bool nest_reads(const NestValue *v); /* it is used and reads memory at `index` *
 const char *nest_tensor_name(const Nest *nest, uint32_t tensor);
 void nest_sizes(const Nest *nest, int64_t sizes[NEST_MAX_AXES]);
 void nest_print(const Nest *nest, Buf *out);
+/* A line for each input and result: its name in the task, and which of its axes the nest's axes are. */
+void nest_legend(const Nest *nest, Buf *out);
 /* One sentence: which values its programs do not hold; NULL: they hold all. */
 const char *nest_limit(const Nest *nest);
 
