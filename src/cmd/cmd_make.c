@@ -270,6 +270,14 @@ static bool write_project(Arena *arena, const MakeSpec *spec, MakeMade *made, ui
     for (uint32_t m = 0; written && m < count; m++)
         for (uint32_t i = 0; i < written[m].verdicts.len; i++)
             vec_push(arena, &files.written, &written[m].verdicts.at[i]);
+    Buf dtypes = {0};
+    for (uint32_t m = 0; m < count; m++) {
+        buf_puts(&dtypes, m ? " and " : "");
+        make_put_dtypes(made[m].result.task, &dtypes);
+    }
+    files.dtypes = buf_take(&dtypes, arena);
+    files.several = count > 1;
+    buf_free(&dtypes);
     files.forms = written ? &written[0].forms.files : NULL;
     files.graph = written ? NULL : result->task->graph;
     files.source = spec->source;

@@ -12,8 +12,10 @@ typedef VEC(const Verdict *) MakeVerdicts;
 
 /* Everything that goes into the directory of a made kernel. */
 typedef struct MakeFiles {
-    const char *name; /* of the operator */
-    const char *task; /* path of the model file */
+    const char *name;   /* of the operator */
+    const char *task;   /* path of the model file */
+    const char *dtypes; /* of each program in it: "f32 and f16" */
+    bool several;       /* programs, one for each --dtype */
     Str craft;
     MakeVerdicts verdicts;
     MakeVerdicts written;        /* of the files, read back */
@@ -36,6 +38,10 @@ typedef struct MakeFiles {
  * writes the same bytes: how long judging took is left out. */
 bool make_write(Arena *arena, const MakeFiles *files, const char *dir, Diag *diag);
 
+/* The same of a candidate that is no Craft program: its texts as they came, verdicts.jsonl, report.html. */
+bool make_write_texts(Arena *arena, const MakeFiles *files, const EvalCandidate *candidate,
+                      const char *dir, Diag *diag);
+
 /* A kernel for one dtype. */
 typedef struct MakeMade {
     DType dtype;
@@ -50,6 +56,8 @@ typedef struct MakeManner {
     const char *listed; /* cases of a list, at this size; NULL: cases that were drawn */
     const char *again;  /* the command without its case: "acraft make relu.py --dtype f16" */
 } MakeManner;
+/* "f16", "f16, f32": of the inputs, as the file has them once --dtype is taken. */
+void make_put_dtypes(const TorchTask *task, Buf *out);
 void make_show(const MakeMade *made, const MakeManner *manner, Buf *out);
 
 /* acraft make --gen remote|exec: a model writes the kernel. */

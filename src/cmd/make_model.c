@@ -4,7 +4,6 @@
 #include "gen/prompt/category.h"
 #include "loop/make_model.h"
 #include <stdio.h>
-#include <unistd.h>
 
 static void show_turn(void *context, uint32_t sample, uint32_t turn, const RepairTurn *of)
 {
@@ -32,30 +31,16 @@ static void put_summary(const MakeModelSpec *spec, const MakeModelResult *r, Buf
     }
     buf_printf(out, "%s: written by %s, sample %u, turn %u\n", spec->task.name,
                spec->model->generator->name, r->sample, r->turn);
-    buf_printf(
-        out, "  proved    %llu obligations over all shapes in range; %llu checked while it runs\n",
-        (unsigned long long)proved, (unsigned long long)watched);
+    if (proved || watched) /* of a Craft program */
+        buf_printf(
+            out,
+            "  proved    %llu obligations over all shapes in range; %llu checked while it runs\n",
+            (unsigned long long)proved, (unsigned long long)watched);
     buf_printf(out, "  checked   %u cases ok on the twin\n", j->cases.len);
     if (j->predicted_us > 0)
         buf_printf(out, "  predicted %.1f us at full size; the bound is %.1f us\n", j->predicted_us,
                    j->bound_us);
     buf_puts(out, "  measured  nothing: no board has run this kernel\n");
-}
-
-/* A candidate that is no Craft is kept as it came. */
-static bool write_texts(Arena *arena, const EvalCandidate *c, const char *dir, Diag *diag)
-{
-    if (file_exists(dir)) {
-        diag_error(diag, "M013", (Span){0}, "%s is there already and is not overwritten", dir);
-        return false;
-    }
-    for (uint32_t i = 0; i < c->texts.len; i++) {
-        const char *path = path_join(arena, dir, c->texts.at[i].path);
-        if (!file_make_dirs(path_dir(arena, path), diag) ||
-            !file_write(path, c->texts.at[i].text, diag))
-            return false;
-    }
-    return true;
 }
 
 static bool write_result(Arena *arena, const MakeModelSpec *spec, const MakeModelResult *r,
@@ -65,16 +50,15 @@ static bool write_result(Arena *arena, const MakeModelSpec *spec, const MakeMode
     const EvalCandidate *c = &r->judged.candidate;
     for (uint32_t i = 0; i < r->judged.cases.len; i++)
         vec_push(arena, &verdicts, &r->judged.cases.at[i].verdict);
+    MakeFiles files = {.name = spec->task.name,
+                       .task = spec->task.path,
+                       .summary = summary,
+                       .verdicts = verdicts,
+                       .chip = spec->judge.chip};
     if (c->form != FORM_CRAFT)
-        return write_texts(arena, c, dir, diag);
-    return make_write(arena,
-                      &(MakeFiles){.name = spec->task.name,
-                                   .task = spec->task.path,
-                                   .craft = c->texts.at[0].text,
-                                   .summary = summary,
-                                   .verdicts = verdicts,
-                                   .chip = spec->judge.chip},
-                      dir, diag);
+        return make_write_texts(arena, &files, c, dir, diag);
+    files.craft = c->texts.at[0].text;
+    return make_write(arena, &files, dir, diag);
 }
 
 static int make(CmdArgs *args, const MakeAsk *ask, MakeModelSpec *spec, Diag *diag)
@@ -102,7 +86,7 @@ static int make(CmdArgs *args, const MakeAsk *ask, MakeModelSpec *spec, Diag *di
     if (ok && !args->json) {
         fputs(summary.at, stdout);
         if (ask->dir)
-            printf("  written   %s\n", ask->dir);
+            printf("  written   %s: the kernel, report.html, verdicts.jsonl\n", ask->dir);
     }
     buf_free(&summary);
     return ok ? CMD_OK : cmd_say(diag, CMD_LACKS);

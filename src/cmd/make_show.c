@@ -22,11 +22,16 @@ static void put_us(Buf *out, double us)
         buf_printf(out, us < 0.1 ? "%.2g us" : "%.1f us", us);
 }
 
+static bool is_full(const Verdict *v)
+{
+    return str_is(str_from(v->kase), "full") || str_is(str_from(v->kase), "own");
+}
+
 static void show_fixed(const MakeResult *r, const MakeManner *manner, Buf *out)
 {
     if (!*r->fixed)
         return;
-    buf_printf(out, "  fixed     sizes written as numbers are the task's own: %s\n", r->fixed);
+    buf_printf(out, "  fixed     sizes written into the kernel as numbers: %s\n", r->fixed);
     if (!*r->free)
         buf_puts(out, "            for other sizes change the file and make another project\n");
     else
@@ -48,8 +53,10 @@ static bool has_case(const MakeResult *r, const char *name)
 static const char *sizes_of(const MakeResult *r)
 {
     bool own = has_case(r, "own"), odd = has_case(r, "fuzz");
-    return own ? (odd ? "small, odd and own sizes" : "small and own sizes")
-               : (odd ? "small and odd sizes, not the task's own" : "not the task's own size");
+    return own   ? (odd ? "small sizes, odd sizes and the size in the file"
+                        : "a small size and the size in the file")
+           : odd ? "small and odd sizes; the size in the file was not run with values"
+                 : "a small size; the size in the file was not run with values";
 }
 
 /* Launches of the host function that no case with values executed. */
@@ -66,13 +73,13 @@ static void show_branches(const MakeResult *r, Buf *out)
         return;
     buf_printf(out, "            %u of %u launches of the host function were run with values; %s\n",
                ran, r->branches.len,
-               own == own_ran ? "those of the task's own size are among them"
-                              : "NOT all of those that the task's own size launches");
+               own == own_ran ? "those of the size in the file are among them"
+                              : "NOT all of those that the size in the file launches");
     for (uint32_t i = 0; i < r->branches.len; i++) {
         const MakeBranch *b = &r->branches.at[i];
         if (!b->ran && ++missed <= MOST)
             buf_printf(out, "            without values: line %u: %s%s\n", b->line, b->text,
-                       b->own ? " (the task's own)" : "");
+                       b->own ? " (launched at the size in the file)" : "");
     }
     if (missed > MOST)
         buf_printf(out, "            and %u more\n", missed - MOST);
@@ -145,7 +152,7 @@ static void show_rule(const MakeResult *r, Buf *out)
 
 static void show_yardsticks(const MakeResult *r, Buf *out)
 {
-    bool full = str_is(str_from(r->timed->kase), "full") || str_is(str_from(r->timed->kase), "own");
+    bool full = is_full(r->timed);
     if (full && isfinite(r->unfused_us) && r->task->graph->nodes.len > 1) {
         buf_puts(out, "            operator by operator: at least ");
         put_us(out, r->unfused_us);
@@ -169,19 +176,15 @@ static int64_t listed_number(const Verdict *v)
     return listed ? number + 1 : 0;
 }
 
-static const char *size_text(const Verdict *v)
-{
-    Str name = str_from(v->kase);
-    return str_is(name, "full") || str_is(name, "own") ? "task's own" : v->kase;
-}
-
 static void put_size(const Verdict *v, Buf *out)
 {
     int64_t number = listed_number(v);
     if (number)
         buf_printf(out, " for case %lld of the list", (long long)number);
+    else if (is_full(v))
+        buf_puts(out, " at the size in the file");
     else
-        buf_printf(out, " at the %s size", size_text(v));
+        buf_printf(out, " at the %s size", v->kase);
 }
 
 /* "copies in (aiv_mte2)" */
@@ -265,7 +268,7 @@ static void show_time(const MakeResult *r, Buf *out)
         buf_puts(out,
                  str_is(str_from(v->kase), "own")
                      ? "            timed with values, which decide what it does\n"
-                     : "            NOT the task's own size, which is too large to time: values "
+                     : "            NOT the size in the file, which is too large to time: values "
                        "decide what it does\n");
     show_yardsticks(r, out);
     show_shares(&r->shares, out);
@@ -310,11 +313,31 @@ static void show_failures(const MakeResult *r, const MakeManner *manner, Buf *ou
         buf_printf(out, "            and %u more; --json says all\n", bad - MOST);
 }
 
+void make_put_dtypes(const TorchTask *task, Buf *out)
+{
+    const Graph *g = task->graph;
+    bool seen[DT_COUNT] = {0}, any = false;
+    for (int floats = 1; floats >= 0 && !any;
+         floats--) /* others only where no input is of floats */
+        for (uint32_t i = 0; i < g->inputs.len; i++) {
+            DType d = graph_value(g, g->inputs.at[i])->dtype;
+            if (seen[d] || dtype_is_float(d) != floats)
+                continue;
+            buf_printf(out, "%s%s", any ? ", " : "", dtype_name(d));
+            seen[d] = any = true;
+        }
+    buf_puts(out, any ? "" : "no inputs");
+}
+
 static void show_head(const MakeMade *made, const MakeManner *manner, Buf *out)
 {
     const Plan *plan = &made->result.plan;
-    buf_printf(out, "%s, %s: strategy %s", made->result.task->name,
-               manner->listed ? "listed cases" : dtype_name(made->dtype), plan->strategy);
+    buf_printf(out, "%s, ", made->result.task->name);
+    if (manner->listed)
+        buf_puts(out, "listed cases");
+    else
+        make_put_dtypes(made->result.task, out);
+    buf_printf(out, ": strategy %s", plan->strategy);
     if (plan->tile)
         buf_printf(out, ", tiles of up to %lld", (long long)plan->tile);
     buf_char(out, '\n');

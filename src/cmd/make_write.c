@@ -94,7 +94,10 @@ static void add_page(Arena *arena, const MakeFiles *made, const MakeVerdicts *ve
         .chip = made->chip->name,
         .version = ACRAFT_VERSION,
         .task = made->task,
-        .summary = str_format(arena, "%.*s%s", STR_ARG(made->summary), next_text(arena, files)),
+        .dtypes = made->dtypes ? made->dtypes : "",
+        .several = made->several,
+        .summary = str_format(arena, "%.*s%s", STR_ARG(made->summary),
+                              has_file(files, "build.sh") ? next_text(arena, files) : ""),
         .unfused_us = made->unfused_us,
         .eager_us = made->eager_us};
     Buf html = {0};
@@ -244,6 +247,18 @@ bool make_write(Arena *arena, const MakeFiles *made, const char *dir, Diag *diag
         return false;
     add_cases(arena, made, &files);
     add_readme(arena, made, &in, &files);
+    add_evidence(arena, made, &files);
+    return emit_write(arena, dir, &files, diag);
+}
+
+bool make_write_texts(Arena *arena, const MakeFiles *made, const EvalCandidate *candidate,
+                      const char *dir, Diag *diag)
+{
+    EmitFiles files = {0};
+    for (uint32_t i = 0; i < candidate->texts.len; i++)
+        vec_push(
+            arena, &files,
+            ((EmitFile){.path = candidate->texts.at[i].path, .text = candidate->texts.at[i].text}));
     add_evidence(arena, made, &files);
     return emit_write(arena, dir, &files, diag);
 }

@@ -72,12 +72,17 @@ static void put_times(Buf *out, double than_us, double us, const char *of, const
     buf_free(&what);
 }
 
+static bool is_full(const Verdict *v)
+{
+    return str_is(str_from(v->kase), "full") || str_is(str_from(v->kase), "own");
+}
+
 static void put_prediction(const Verdict *timed, Buf *out)
 {
     Buf value = {0}, what = {0};
     report_time(&value, timed->predicted_us);
-    bool own = str_is(str_from(timed->kase), "full") || str_is(str_from(timed->kase), "own");
-    buf_puts(&what, own ? "predicted at the task's own size" : "predicted, case ");
+    bool own = is_full(timed);
+    buf_puts(&what, own ? "predicted at the size in the file" : "predicted, case ");
     report_puts(&what, own ? "" : timed->kase);
     put_figure(out, value.at, what.at);
     buf_clear(&value);
@@ -161,10 +166,14 @@ static void put_headline(const ReportKernel *k, Buf *out)
     uint32_t compared = k->verdicts.len - timed_only;
     bool all = right == compared;
     buf_printf(out, "<p class=\"verdict\"><span class=\"status%s\">", all ? " right" : "");
-    if (all)
+    if (all && compared == 1)
+        buf_puts(out, "Right in its one case");
+    else if (all)
         buf_printf(out, "Right in all %u cases", compared);
     else
         buf_printf(out, "Right in %u of %u cases", right, compared);
+    if (k->several)
+        buf_printf(out, ", those of %s together", k->dtypes);
     buf_puts(out, "</span>, values and hazards checked on the twin");
     if (timed_only)
         buf_printf(out, "; %u more timed without values", timed_only);
@@ -209,6 +218,8 @@ static void put_faster(const ReportKernel *k, Buf *out)
         buf_puts(out,
                  " Where the time goes, line by line: <code>acraft run THIS_DIRECTORY --task ");
         report_puts(out, k->task);
+        if (is_full(timed))
+            buf_puts(out, " --scale full");
         buf_puts(out, " --explain</code>");
     }
     buf_puts(out, "</li>");
@@ -254,6 +265,10 @@ static void put_summary(const ReportKernel *k, Buf *out)
     report_puts(out, k->name);
     buf_puts(out, "</h1>\n<p class=\"soft\">");
     report_puts(out, k->chip);
+    if (k->dtypes && *k->dtypes) {
+        buf_puts(out, " \302\267 ");
+        report_puts(out, k->dtypes);
+    }
     if (*k->task) {
         buf_puts(out, " \302\267 ");
         report_puts(out, k->task);

@@ -73,6 +73,8 @@ typedef struct ReportFile {
 typedef struct ReportKernel {
     const char *name, *chip, *version;
     const char *task;          /* path of the model file; "" */
+    const char *dtypes;        /* "f32 and f16"; "" */
+    bool several;              /* the verdicts are those of several dtypes */
     const char *summary;       /* a few lines, shown as they are */
     double unfused_us;         /* predicted, operator by operator; 0: not known */
     double eager_us;           /* measured, of PyTorch eager; 0: not known */

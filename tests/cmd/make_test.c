@@ -227,3 +227,68 @@ T_TEST(make_says_of_a_failing_case_its_sizes_and_how_to_repeat_it)
     file_remove_tree(dir, &diag);
     arena_drop(&arena);
 }
+
+/* A model may answer in AscendC: its text is kept as it came, with the report and the verdicts beside it. */
+T_TEST(make_reports_on_an_answer_that_is_no_craft)
+{
+    static const char model[] = "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
+                                "    def forward(self, x):\n        return torch.abs(x)\n"
+                                "def get_inputs():\n    return [torch.randn(1024)]\n"
+                                "def get_init_inputs():\n    return []\n";
+    static const char answer[] =
+        "#include \"kernel_operator.h\"\nusing namespace AscendC;\n"
+        "extern \"C\" __global__ __aicore__ void absolute(GM_ADDR x, GM_ADDR y)\n{\n"
+        "    GlobalTensor<float> from, to;\n"
+        "    from.SetGlobalBuffer((__gm__ float *)x, 1024);\n"
+        "    to.SetGlobalBuffer((__gm__ float *)y, 1024);\n"
+        "    LocalTensor<float> a(TPosition::VECCALC, 0, 1024);\n"
+        "    DataCopy(a, from, 1024);\n"
+        "    PipeBarrier<PIPE_ALL>();\n    Abs(a, a, 1024);\n    PipeBarrier<PIPE_ALL>();\n"
+        "    DataCopy(to, a, 1024);\n}\n";
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", (Str){0});
+    const char *dir;
+    Str said;
+    REQUIRE(file_temp_dir(&arena, "acraft-make-test", &dir, &diag));
+    const char *file = path_join(&arena, dir, "absolute.py"), *out = path_join(&arena, dir, "out");
+    const char *text = path_join(&arena, dir, "answer.cpp");
+    REQUIRE(file_write(file, str_from(model), &diag) && file_write(text, str_from(answer), &diag));
+    const char *words[] = {file,       "--gen", str_format(&arena, "exec cat %s", text),
+                           "--direct", "-n",    "1",
+                           "-o",       out,     "--trust",
+                           NULL};
+    CHECK_EQ_INT(make(&arena, words, &said), CMD_OK);
+    CHECK(holds(&arena, out, "report.html", "Right in all "));
+    CHECK(holds(&arena, out, "verdicts.jsonl", "\"status\": \"ok\""));
+    CHECK(str_find(said, STR("report.html, verdicts.jsonl")) >= 0);
+    file_remove_tree(dir, &diag);
+    arena_drop(&arena);
+}
+
+/* The dtype in the summary and on the page is that of the inputs, which the file may choose itself. */
+T_TEST(make_names_the_dtype_of_the_inputs)
+{
+    static const char model[] = "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
+                                "    def forward(self, x):\n        return torch.abs(x)\n"
+                                "def get_inputs():\n    return [torch.randn(64, 48)%s]\n"
+                                "def get_init_inputs():\n    return []\n";
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", (Str){0});
+    const char *dir;
+    Str said;
+    REQUIRE(file_temp_dir(&arena, "acraft-make-test", &dir, &diag));
+    const char *file = path_join(&arena, dir, "absolute.py"), *out = path_join(&arena, dir, "out");
+    const char *words[] = {file, "-o", out, "--fuzz", "1", "--interp", "--trust", NULL};
+    REQUIRE(file_write(file, str_from(str_format(&arena, model, ".half()")), &diag));
+    CHECK_EQ_INT(make(&arena, words, &said), CMD_OK);
+    CHECK(str_starts(said, "absolute, f16: "));
+    CHECK(holds(&arena, out, "report.html", "910B2 \302\267 f16 \302\267 "));
+    const char *both[] = {file,     "-o", out,        "--dtype", "f32,f16",
+                          "--fuzz", "1",  "--interp", "--trust", NULL};
+    REQUIRE(file_write(file, str_from(str_format(&arena, model, "")), &diag));
+    CHECK_EQ_INT(make(&arena, both, &said), CMD_OK);
+    CHECK(str_starts(said, "absolute, f32: ") && str_find(said, STR("absolute, f16: ")) > 0);
+    CHECK(holds(&arena, out, "report.html", ", those of f32 and f16 together"));
+    file_remove_tree(dir, &diag);
+    arena_drop(&arena);
+}

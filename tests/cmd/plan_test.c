@@ -80,7 +80,8 @@ T_TEST(plan_shows_candidates_and_takes_one_back)
     open_place(&p);
     const char *first[] = {p.model, "--most", "2", "--nest", "-o", p.schedule, NULL};
     CHECK_EQ_INT(run_command(&p, cmd_plan, first, &text), CMD_OK);
-    CHECK(has(text, "attainable ") && has(text, "bound ") && has(text, ", taken: ") && has(text, "from L2 "));
+    CHECK(has(text, "attainable ") && has(text, "bound ") && has(text, ", taken: ") &&
+          has(text, "from L2 "));
     CHECK(has(text, "reduce max over a2") && has(text, "why: ") && has(text, "band y0: "));
     CHECK(has(text, "  x0: x f32[96,200]; a1 is axis 0, a2 is axis 1\n"));
     CHECK(has(text, "  y0: what forward returns f32[96,200]; a1 is axis 0, a2 is axis 1\n"));

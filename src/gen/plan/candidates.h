@@ -16,8 +16,9 @@ typedef struct PlanCandidates {
     double least_us;         /* each operand once at the attainable rate, and a launch */
     const char *why;         /* the one that is taken is taken */
     const char *nest;        /* text of the loop nests; NULL: the task has none */
-    const char *legend;      /* which tensors and axes of the task their names stand for; NULL: as above */
-    const char *no_nest;     /* why there is no schedule of loop nests; NULL: there is */
+    const char
+        *legend; /* which tensors and axes of the task their names stand for; NULL: as above */
+    const char *no_nest; /* why there is no schedule of loop nests; NULL: there is */
 } PlanCandidates;
 
 /* Up to `most` schedules of loop nests are timed; 0: nothing is, and of nests the first schedule by analytic cost
