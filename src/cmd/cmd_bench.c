@@ -131,8 +131,22 @@ static int say_refused(const BenchDone *done, bool asked)
     return CMD_LACKS;
 }
 
-static int print_end(Arena *arena, Store *store, const BenchDone *done, const uint32_t *ks,
-                     bool json, bool asked, Diag *diag)
+/* Answers given as texts may have their sizes written in; then other sizes say nothing about them. */
+static void hint_own_sizes(const BenchArgs *given, const BenchScores *scores)
+{
+    static const VerdictStatus kinds[] = {VERDICT_HAZARD, VERDICT_WRONG, VERDICT_BAD_TILING,
+                                          VERDICT_CRASHED};
+    uint32_t failed = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        failed += scores->statuses[kinds[i]];
+    if (failed && given->answers && !given->own_sizes)
+        printf("%u failed at run time. Answers are run at small and odd sizes, too; where theirs "
+               "are written in as numbers, give --own-sizes\n",
+               failed);
+}
+
+static int print_end(Arena *arena, const BenchArgs *given, Store *store, const BenchDone *done,
+                     const uint32_t *ks, bool json, bool asked, Diag *diag)
 {
     BenchScores scores;
     if (done->refused && done->kept + done->judged == 0)
@@ -155,6 +169,7 @@ static int print_end(Arena *arena, Store *store, const BenchDone *done, const ui
         if (done->missing)
             printf("%u samples have no answer and are failures; --answered leaves them out\n",
                    done->missing);
+        hint_own_sizes(given, &scores);
         if (done->other_rules)
             printf("an earlier run of this suite was judged by other rules: this is a new run\n");
         if (done->out_of_time)
@@ -184,7 +199,8 @@ static int bench(Arena *arena, const CmdArgs *args, const BenchArgs *given, Benc
         progress_begin("reading the suite");
     bool ok = bench_run(store, spec, &done, &diag);
     progress_end();
-    int status = ok ? print_end(arena, store, &done, ks, args->json, spec->model != NULL, &diag)
+    int status = ok ? print_end(arena, given, store, &done, ks, args->json, spec->model != NULL,
+                                &diag)
                     : cmd_say(&diag, CMD_LACKS);
     if (!ok && done.judged + done.kept)
         fprintf(stderr, "acraft bench: %u of %u samples are in '%s'\n", done.judged + done.kept,

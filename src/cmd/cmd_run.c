@@ -109,6 +109,7 @@ static bool bind(Job *job, const TwinKernel *kernel)
                    &job->diag) ||
         !bind_values(job, params, args))
         return false;
+    twin_warn_of_order(params, job->tensors.at, args, &job->diag);
     job->launch.args = args;
     job->launch.arg_count = params->len;
     return true;
@@ -257,7 +258,8 @@ static int run_project(Job *job, const char *path, RunOptions *options)
     TwinCase kase = {.op = options->kernel,
                      .tensors = job->tensors.at,
                      .tensor_count = job->tensors.len,
-                     .attrs = options->attrs};
+                     .attrs = options->attrs,
+                     .typed = true};
     TwinTensors made = {0};
     bool ran = twin_project_run(job->arena, opened, &kase, &job->twin, &made, &job->run,
                                 &job->verdict, &job->diag);

@@ -210,6 +210,10 @@ int run_task(Arena *arena, const char *path, const RunOptions *options)
         return run_scaled(arena, path, &at, NULL);
     at.scale = "small";
     int status = run_scaled(arena, path, &at, &refused);
+    if (!refused && status == CMD_NO && !options->json)
+        fprintf(stderr,
+                "acraft run: this was a small size of the task; a kernel with sizes written "
+                "in as numbers needs that of the file: --scale full\n");
     if (!refused)
         return status;
     at.scale = "full";

@@ -118,6 +118,19 @@ bool twin_bind(Arena *arena, const TwinParams *params, const TwinTensor *tensors
     return check_all(params, tensors, tensor_count, used, bound, diag);
 }
 
+void twin_warn_of_order(const TwinParams *params, const TwinTensor *tensors, const TwinArg *args,
+                        Diag *diag)
+{
+    for (uint32_t i = 0; i < params->len; i++) {
+        const char *name = tensors && args[i].kind == TWIN_ARG_TENSOR ? tensors[args[i].index].name
+                                                                      : params->at[i].name;
+        if (!same_name(name, params->at[i].name))
+            diag_warn(diag, "C014", (Span){0},
+                      "the kernel has no parameter '%s': it is taken for '%s', by its place", name,
+                      params->at[i].name);
+    }
+}
+
 /* --- numbers --------------------------------------------------------------------------------- */
 
 static bool value_dtype(Str type, DType *dtype)

@@ -274,8 +274,33 @@ static void collect(CaseRun *c, const TwinOpTensors *declared, bool output)
                 continue;
             add_given(c, d, tensor, output);
             found = true;
+            if (c->kase->typed)
+                diag_warn(c->diag, "C014", (Span){0},
+                          "the operator has no %s '%s': it is taken for '%s', by its place",
+                          output ? "output" : "input", tensor->name, declared->at[d].name);
         }
     }
+}
+
+static bool is_among(const TwinHostTensor *list, uint32_t count, const TwinTensor *tensor)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i].tensor == tensor)
+            return true;
+    return false;
+}
+
+/* Every tensor that a user names is one of the operator's. */
+static bool check_used(CaseRun *c)
+{
+    for (uint32_t i = 0; c->kase->typed && i < c->kase->tensor_count; i++) {
+        const TwinTensor *tensor = &c->kase->tensors[i];
+        if (!is_among(c->inputs.at, c->inputs.len, tensor) &&
+            !is_among(c->outputs.at, c->outputs.len, tensor))
+            return fail_case(c,
+                             str_format(c->arena, "the operator has no tensor '%s'", tensor->name));
+    }
+    return true;
 }
 
 /* The n-th tensor that was given for a declaration; NULL: there is none. */
@@ -664,6 +689,8 @@ bool twin_project_run(Arena *arena, const TwinOpened *opened, const TwinCase *ka
     mark_in_place(&c);
     collect(&c, &c.op->inputs, false);
     collect(&c, &c.op->outputs, true);
+    if (!check_used(&c))
+        return false;
     share_in_place(&c);
     if (!check_inputs(&c) || !infer_outputs(&c, outputs))
         return false;

@@ -27,6 +27,9 @@ typedef struct TwinCase {
     TwinTensor *tensors;
     uint32_t tensor_count;
     NameList attrs; /* "NAME=VALUE" */
+    bool
+        typed; /* a user typed the names: one that only its place fits is a warning, one that is not used an
+                       error */
 } TwinCase;
 
 typedef struct TwinOpened TwinOpened;

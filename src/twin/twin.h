@@ -224,6 +224,9 @@ bool twin_run(Arena *arena, const TwinKernel *kernel, const TwinLaunch *launch,
  * is left over on either side. */
 bool twin_bind(Arena *arena, const TwinParams *params, const TwinTensor *tensors,
                uint32_t tensor_count, const NameList *given, TwinArg **args, Diag *diag);
+/* Warns of tensors that were bound by their order alone: a misspelt name looks like that. */
+void twin_warn_of_order(const TwinParams *params, const TwinTensor *tensors, const TwinArg *args,
+                        Diag *diag);
 
 /* The bytes of a number: type "uint32_t" or "u32", text "8192". */
 bool twin_value_parse(Arena *arena, const char *type, const char *text, Str *bytes, Diag *diag);

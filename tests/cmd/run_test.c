@@ -1,21 +1,20 @@
 /* acraft run: which sizes a program is run at where none are asked for, tensors updated in place. */
 #include "cmd/cmd.h"
 #include "tests/t.h"
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The command's status; what it prints on standard output goes to `text`. */
+/* The command's status; what it prints goes to `text`. */
 static int run_quietly(Arena *arena, int argc, char **argv, Str *text)
 {
     char path[] = "/tmp/acraft-run-XXXXXX";
-    int file = mkstemp(path), out = dup(1), err = dup(2), nowhere = open("/dev/null", O_WRONLY);
+    int file = mkstemp(path), out = dup(1), err = dup(2);
     REQUIRE(file >= 0);
     fflush(stdout);
     dup2(file, 1);
-    dup2(nowhere, 2);
+    dup2(file, 2);
     int status = cmd_run(argc, argv);
     fflush(stdout);
     dup2(out, 1);
@@ -23,7 +22,7 @@ static int run_quietly(Arena *arena, int argc, char **argv, Str *text)
     Diag diag = diag_make(arena, path, (Str){0});
     REQUIRE(file_read(arena, path, 1 << 20, text, &diag));
     unlink(path);
-    close(file), close(out), close(err), close(nowhere);
+    close(file), close(out), close(err);
     return status;
 }
 
@@ -105,5 +104,51 @@ T_TEST(run_writes_what_is_updated_in_place_where_out_says)
     for (int i = 0; i < 64; i++)
         CHECK_MSG(got[i] == 3 * values[i], "element %d is %g", i, (double)got[i]);
     unlink(from), unlink(to), rmdir(dir);
+    arena_drop(&arena);
+}
+
+/* A kernel that has the file's sizes written in fails at smaller ones: what would tell is named. */
+T_TEST(run_names_the_full_size_where_a_small_one_fails)
+{
+    Arena arena = {0};
+    Str text;
+    char *argv[] = {"run",     "examples/ascendc/axpy_faster.cpp",
+                    "--task",  "examples/ascendc/axpy.py",
+                    "--trust", "--scale",
+                    "full",    NULL};
+    CHECK_EQ_INT(run_quietly(&arena, 5, argv, &text), CMD_NO);
+    CHECK(str_find(text, STR("[S007]")) >= 0 && str_find(text, STR(": --scale full")) >= 0);
+    CHECK_EQ_INT(run_quietly(&arena, 7, argv, &text), CMD_OK);
+    CHECK(str_find(text, STR(": --scale full")) < 0);
+    arena_drop(&arena);
+}
+
+/* A tensor whose name is none of the kernel's is not bound in silence. */
+T_TEST(run_warns_of_a_misspelt_tensor)
+{
+    static const char kernel[] =
+        "#include \"kernel_operator.h\"\nusing namespace AscendC;\n"
+        "extern \"C\" __global__ __aicore__ void k(GM_ADDR x, GM_ADDR bias, GM_ADDR z)\n{\n"
+        "    GlobalTensor<float> from, to;\n"
+        "    from.SetGlobalBuffer((__gm__ float *)bias, 64);\n"
+        "    to.SetGlobalBuffer((__gm__ float *)z, 64);\n"
+        "    LocalTensor<float> a(TPosition::VECCALC, 0, 64);\n"
+        "    DataCopy(a, from, 64);\n    PipeBarrier<PIPE_ALL>();\n    DataCopy(to, a, 64);\n}\n";
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", (Str){0});
+    const char *dir;
+    Str text;
+    REQUIRE(file_temp_dir(&arena, "acraft-run-test", &dir, &diag));
+    const char *path = path_join(&arena, dir, "k.cpp");
+    REQUIRE(file_write(path, str_from(kernel), &diag));
+    char *argv[] = {"run",          (char *)path, "--in",      "x=f32[64]", "--in",
+                    "bais=f32[64]", "--out",      "z=f32[64]", "--trust",   NULL};
+    CHECK_EQ_INT(run_quietly(&arena, 9, argv, &text), CMD_OK);
+    CHECK(str_find(text, STR("no parameter 'bais': it is taken for 'bias', by its place [C014]")) >=
+          0);
+    argv[5] = "bias=f32[64]";
+    CHECK_EQ_INT(run_quietly(&arena, 9, argv, &text), CMD_OK);
+    CHECK(str_find(text, STR("C014")) < 0);
+    file_remove_tree(dir, &diag);
     arena_drop(&arena);
 }
