@@ -420,6 +420,7 @@ T_TEST(bench_scores_of_a_run)
     bench_table_text(&t.arena, &scores, ks, &text);
     bench_table_json(&t.arena, &scores, ks, &json);
     CHECK(strstr(text.at, "Pass@5") && strstr(text.at, "without unscored"));
+    CHECK(strstr(text.at, "base.: tasks that have a measured baseline"));
     CHECK(strstr(json.at, "\"of_correct\"") && strstr(json.at, "\"settings\": {"));
     buf_clear(&json);
     scores.run.settings =
