@@ -219,7 +219,8 @@ static int bench_corpus(const char *name, const char *dir)
 enum { FOLDS = 5, KINDS = CATEGORY_KINDS, MOST_CATEGORIES = 32 };
 static const char *const kind_names[KINDS] = {"code", "prose", "name", "question"};
 
-/* Of one method: by kind and category, how many texts, how many right, answered, answered right. */
+/* Counts of one method by kind and category: texts, right ones, answered ones, and answered
+ * right. */
 typedef struct Tally {
     uint32_t all[KINDS][MOST_CATEGORIES], right[KINDS][MOST_CATEGORIES];
     uint32_t answered[KINDS], answered_right[KINDS];

@@ -23,7 +23,7 @@ typedef enum Paint {
 } Paint;
 
 void paint(Buf *out, bool colour, Paint how);
-/* As diag_print, with colours. */
+/* Prints as diag_print does, in colour where `colour` is set. */
 void diag_show(const Diag *diag, bool colour, Buf *out);
 /* The line `at` of a text with its number, and a mark below the columns of `at`; nothing where the text has
  * no such line. A width of 0 marks all of the line but its indentation. */

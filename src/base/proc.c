@@ -237,7 +237,7 @@ static int exec_error(Child *child)
     return got == (ssize_t)sizeof reason ? reason : 0;
 }
 
-/* As seen from our own working directory, before the child changes its own. */
+/* The path as our own working directory gives it: the child changes its directory later. */
 static const char *make_absolute(Arena *arena, const char *path)
 {
     char *whole = realpath(path, NULL);

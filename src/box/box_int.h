@@ -44,15 +44,16 @@ typedef struct BoxPlan {
     unsigned outer; /* the user that the child is to the machine */
 } BoxPlan;
 
-/* calls.c: a profile's filter. */
+/* A profile's filter of system calls (calls.c). */
 typedef enum CallProfile { T = 1, Z = 2, C = 4, W = 8 } CallProfile;
 Str box_calls_filter(Arena *arena, CallProfile profile);
 
-/* root.c: both false with errno set. Collect before changing user, build after. */
+/* Collect runs before the user is changed, build after it. Both return false with errno set
+ * (root.c). */
 bool box_root_collect(const BoxPlan *plan);
 bool box_root_build(const BoxPlan *plan);
 
-/* landlock.c: returns the walls that now stand (LANDLOCK, SCOPE). */
+/* Enters Landlock and returns the walls that stand from now on, LANDLOCK and SCOPE (landlock.c). */
 uint32_t box_landlock_enter(const BoxPlan *plan);
 
 /* child.c: never returns. */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum {
-    CREATE_RULESET = 444, /* the same on every architecture */
+    CREATE_RULESET = 444, /* these numbers are equal on every architecture */
     ADD_RULE = 445,
     RESTRICT_SELF = 446,
     ASK_VERSION = 1,

@@ -27,7 +27,7 @@ typedef struct Idle {
 typedef struct Request {
     struct MHD_Connection *connection;
     Buf body;
-    size_t from;  /* of the next line to be sent */
+    size_t from;  /* where the next line to be sent begins */
     Buf *answers; /* by line */
     uint32_t sent, done, lines;
     bool whole, over; /* read; answered or given up */

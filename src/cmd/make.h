@@ -38,7 +38,8 @@ typedef struct MakeFiles {
  * writes the same bytes: how long judging took is left out. */
 bool make_write(Arena *arena, const MakeFiles *files, const char *dir, Diag *diag);
 
-/* The same of a candidate that is no Craft program: its texts as they came, verdicts.jsonl, report.html. */
+/* Writes a candidate that is no Craft program: its texts as they came, verdicts.jsonl and
+ * report.html. */
 bool make_write_texts(Arena *arena, const MakeFiles *files, const EvalCandidate *candidate,
                       const char *dir, Diag *diag);
 

@@ -4,8 +4,9 @@
 #ifndef CMD_MAN_H
 #define CMD_MAN_H
 
-void man_head(const char *name);     /* the title line of section 1 */
-void man_text(const char *text);     /* one paragraph, escaped, with a line end */
-void man_sentence(const char *text); /* of it the first sentence, without the stop */
+void man_head(const char *name); /* the title line of section 1 */
+void man_text(const char *text); /* one paragraph, escaped, with a line end */
+void man_sentence(
+    const char *text); /* prints the first sentence of the text, without its full stop */
 
 #endif

@@ -16,8 +16,9 @@ typedef struct PlatformAsk {
 
 /* Whether this is another platform than Ascend. */
 bool platform_is_other(const char *platform);
-const Platform *platform_named(const char *name); /* NULL: there is none, which was said */
-/* Whether its kernels run on this machine; where not, it is said why. */
+const Platform *
+platform_named(const char *name); /* NULL: there is no such platform, and a message says so */
+/* Whether the platform's kernels run on this machine. Prints why where they do not. */
 bool platform_can_run(Arena *arena, const Platform *platform, const char *command);
 /* Whether make or build wrote this directory for another platform. */
 bool platform_wrote(Arena *arena, const char *dir);

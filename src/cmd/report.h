@@ -21,7 +21,7 @@ bool report_training(const NameList *runs, Buf *html, Diag *diag);
 
 /* Serves the page on 127.0.0.1 until interrupted. */
 int report_serve(Store *store, const ReportAsk *ask, int64_t port);
-/* The same for training runs; a browser asks for the page again every five seconds. */
+/* Serves the page of training runs; a browser asks for it again every five seconds. */
 int report_serve_training(const NameList *runs, int64_t port);
 
 #endif

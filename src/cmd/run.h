@@ -33,16 +33,17 @@ typedef struct RunTask {
     const char *kase;
 } RunTask;
 
-/* cmd_run.c: the bytes of --tiling: a file, or numbers. */
+/* Reads the bytes of --tiling, which names a file or lists numbers (cmd_run.c). */
 bool run_read_tiling(Arena *arena, const RunOptions *options, Str *tiling, Diag *diag);
-/* run_task.c: options->task, scale, kase, rule and seed. Cases stand beside the model file; without
- * them there is one. */
+/* Reads the task that the options name, at their scale, case, rule and seed. Cases stand beside
+ * the model file; without them there is one (run_task.c). */
 bool run_task_read(Arena *arena, const RunOptions *options, RunTask *task, Diag *diag);
 /* "Relu, small: x f32[16,64]" */
 void run_task_show_case(const RunTask *of, const char *scale, Buf *out);
-/* run_task.c: against a task. Gives the exit status. */
+/* Runs a candidate against a task and returns the exit status (run_task.c). */
 int run_task(Arena *arena, const char *path, const RunOptions *options);
-/* run_program.c: a file or directory that launches and has a main, no launch given beside it. */
+/* Whether the path holds a program: it has a main that launches, and the options give no launch
+ * (run_program.c). */
 bool run_is_program(Arena *arena, const char *path, const RunOptions *options,
                     EvalCandidate *program);
 int run_program(Arena *arena, const char *path, const EvalCandidate *program,

@@ -39,7 +39,7 @@ typedef struct ServeAnswer {
 void serve_answer(const ServeAnswer *answer, Buf *out);
 void serve_models(const char *model, int64_t created, Buf *out);
 
-/* serve.c: answers until a signal ends it; gives an exit status. */
+/* Answers requests until a signal ends it, then returns an exit status (serve.c). */
 typedef struct ServeSpec {
     const char *bind, *model;
     int64_t port;

@@ -12,7 +12,8 @@ enum { ANSWER_MISSING = TORCH_SAME_COUNT, ANSWER_REFUSED, ANSWER_LARGE, ANSWER_C
  * for one. */
 enum { DRAWINGS = 3 };
 
-/* Of the comparison by elements: where a case may be chosen, one of few steps is. */
+/* Most steps of a comparison by elements. Where the case may be chosen, one of at most
+ * `few_steps` is. */
 static const int64_t few_steps = INT64_C(1) << 22, most_steps = INT64_C(1) << 25;
 
 typedef struct Pair {

@@ -28,7 +28,7 @@ typedef struct Token {
 
 typedef VEC(Token) TokenList;
 
-/* As the lexer finds it; comment.c gives it to a statement. */
+/* A comment as the lexer finds it; comment.c attaches it to a statement. */
 typedef struct Comment {
     uint32_t line, col;
     bool own_line; /* nothing but blanks before it */

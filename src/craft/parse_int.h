@@ -32,7 +32,7 @@ AstExpr *parse_expr(Parser *ps);      /* test */
 AstExpr *parse_expr_list(Parser *ps); /* testlist: a tuple when it has commas */
 AstExpr *parse_targets(Parser *ps);   /* targets of `for` */
 
-/* comment.c: gives the comments of the text to the statements they stand at. */
+/* Attaches the comments of the text to the statements they stand at (comment.c). */
 void craft_attach_comments(CraftFile *file);
 
 #endif

@@ -157,7 +157,7 @@ const char *sema_unique(Sema *s, const char *stem)
 
 /* ---- did you mean ---- */
 
-/* Of a program with very many names only the first and the last are looked at. */
+/* In a program with very many names only the first and the last ones are compared. */
 enum { NEAR_MOST = 256 };
 
 typedef struct Nearest {

@@ -131,7 +131,7 @@ AstStmt *tree_find_declared(const CraftFile *file, const char *name); /* of file
 AstExpr *tree_copy_expr(Arena *arena, const AstExpr *e);
 AstStmt *tree_copy_stmt(Arena *arena, const AstStmt *s);
 CraftFile *tree_copy(Arena *arena, const CraftFile *file);
-/* The same statements; comments, blank lines and places do not count. */
+/* Whether both files have the same statements; comments, blank lines and positions are ignored. */
 bool tree_same(const CraftFile *a, const CraftFile *b);
 bool tree_same_expr(const AstExpr *a, const AstExpr *b);
 

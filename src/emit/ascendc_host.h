@@ -66,11 +66,12 @@ void torch_print_with_helpers(Host *h, void (*part)(Host *h));
 void torch_print_setup(Host *h);
 void torch_print_module(Host *h);
 void torch_print_test(Host *h);
-/* ascendc_example.c: a caller in C++; not of operators with lists or optional operands. */
+/* Whether a caller in C++ can be written: not for operators with lists or optional operands
+ * (ascendc_example.c). */
 bool example_has(const EmitInput *in);
 void example_print_main(Host *h);
 void example_print_cmake(Host *h);
-/* ascendc_build.c: how the project is built. */
+/* Prints the CMake files by which the project is built (ascendc_build.c). */
 void build_print_cmake(Host *h);
 void build_print_presets(Host *h);
 void build_print_script(Host *h);

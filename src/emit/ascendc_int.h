@@ -117,7 +117,8 @@ void print_path(Printer *pr, const AscPath *path);
 void print_with_helpers(Pen *pen, const Pen *body);
 bool operand_is_input(const IrTensor *t);
 bool operand_is_output(const IrTensor *t); /* one that is updated in place is both */
-/* As the operator's host side sees it: pairs of f32 are complex numbers there, their axis is none. */
+/* The rank on the operator's host side, where a last axis of f32 pairs is one complex number and
+ * no axis. */
 uint32_t operand_rank(const IrTensor *t);
 DType operand_dtype(const IrTensor *t);
 /* Fills the notes of a text with marked lines; the text itself is dropped. */

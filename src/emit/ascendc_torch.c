@@ -100,7 +100,7 @@ static const char *first_input(const Host *h)
 
 static void print_agreement(Host *h);
 
-/* As it stands between quotes in C++. */
+/* The text escaped for a C++ string literal. */
 static const char *quoted(Arena *arena, const char *text)
 {
     Buf out = {0};

@@ -265,7 +265,8 @@ static int64_t divided(SimCoreRun *c, SimOp op, int64_t a, int64_t b)
     }
 }
 
-/* As cvttss2si: what does not fit is the least number. */
+/* Converts as the instruction cvttss2si does: a value that does not fit becomes the least
+ * integer. */
 static int64_t float_to_i64(float f)
 {
     return f >= -9223372036854775808.0f && f < 9223372036854775808.0f ? (int64_t)f : INT64_MIN;

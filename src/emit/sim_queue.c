@@ -49,7 +49,8 @@ static void put_init(SimCoreRun *c, const SimBuffer *b, const SimQueue *q, uint3
     r->n[5] = depth;
 }
 
-/* Of the cube's memories, in the order of IrMemory from L1 on: what fills and what empties a tile. */
+/* The pipes that fill and empty a tile of the cube's memories, in the order of IrMemory from L1
+ * on. */
 static const struct {
     uint8_t space, position, to, enque, release;
 } cube_memories[] = {

@@ -55,7 +55,7 @@ static bool is_carried(EvalDevice *d, const TwinBindCall *call, const TwinEvents
 
 /* ---- bytes ---- */
 
-/* Of numbers and structs that a launch passes by value. */
+/* The bytes of the numbers and structs that a launch passes by value. */
 static uint64_t argument_bytes(const TwinEvent *e)
 {
     uint64_t bytes = 0;

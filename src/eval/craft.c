@@ -85,7 +85,7 @@ static const Tensor *given(const EvalReference *ref, ValueId value)
     return NULL;
 }
 
-/* The same bytes under another shape; of a complex tensor as pairs of f32. */
+/* The tensor's bytes under another shape; complex numbers become pairs of f32. */
 static Tensor *seen_as(Tensor *from, Shape shape)
 {
     if (from->dtype != DT_C64)

@@ -62,7 +62,7 @@ bool eval_device_run(EvalHost *host, EvalDevice *d, const TwinEvents *events, ui
 bool eval_launch_operator(EvalHost *host, EvalDevice *d, const TwinEvent *e);
 bool eval_launch_kernel(EvalHost *host, EvalDevice *d, const TwinEvent *e);
 
-/* host.c: compiles binding, host and kernel side. False with a verdict. */
+/* Compiles binding, host side and kernels. False: the verdict says why (host.c). */
 bool eval_host_open(EvalHost *host, EvalJudge *j);
 void eval_host_close(EvalHost *host);
 /* Calls a function of the binding; replayed until it waits for nothing. `device` holds the
@@ -70,17 +70,19 @@ void eval_host_close(EvalHost *host);
  * asked for. *done_events: how many of them were. */
 bool eval_host_call(EvalHost *host, EvalDevice *d, TwinBindCall *call, TwinBindDone *done,
                     uint32_t *done_events);
-/* program.c: a path of the program's below its directory; NULL with a verdict. */
+/* A path that the program names, below its directory. NULL: the verdict says why (program.c). */
 const char *eval_program_file(EvalJudge *j, const char *name);
-/* forget.c: whether the second call in one process does as the first; false with a verdict. */
+/* Checks that a second call in one process does what the first did. False: the verdict says why
+ * (forget.c). */
 bool eval_host_forgets(EvalHost *host, EvalDevice *d, const TwinBindCall *call,
                        const TwinBindDone *done);
-/* launch.c: false with a verdict: all its kernels copy, and the task is more than that. */
+/* Checks that kernels compute. False, with a verdict: all of them only copy, and the task does
+ * more (launch.c). */
 bool eval_host_computes(EvalHost *host);
 /* Whether the task itself writes into what it is given. */
 bool eval_task_in_place(const EvalJudge *j);
-/* carry.c: whether host code computes what kernels should; false with a verdict. Calls it once more
- * where it has read elements. */
+/* Checks that host code does not compute what kernels should. It is called once more where it
+ * has read elements. False: the verdict says why (carry.c). */
 bool eval_host_carries(EvalHost *host, EvalDevice *d, const TwinBindCall *call,
                        const TwinBindDone *done);
 

@@ -32,7 +32,7 @@ typedef struct EvalReference {
     CompareSpec spec;
     double *noise; /* by output: what rounding in the task's own dtypes does to it, rms */
     Tensor **own;  /* the output in these dtypes, where single elements are off by far more; NULL */
-    Tensor **others; /* of 2 n outputs: those that errors before a rounding may make; NULL: none */
+    Tensor **others; /* 2 n outputs that errors before a rounding may make; NULL: none */
     bool steady;     /* all is finite, and near what the task's own dtypes give */
     bool
         special; /* NaN or infinities are among the inputs: a result may be NaN where the task's is not */
@@ -89,7 +89,7 @@ typedef enum EvalEngine {
     EVAL_INTERP, /* the reference interpreter of tile IR: what the program means */
 } EvalEngine;
 
-/* candidate.c: nothing kept so far. */
+/* Makes an empty store of what is kept between cases (candidate.c). */
 struct TwinKept *eval_kept_make(Arena *arena);
 struct TwinSeen *eval_seen_make(Arena *arena);
 /* Whether the code went nowhere in `full` where it did not go in `seen`. */

@@ -21,18 +21,19 @@ typedef struct EvalRun {
     Diag *diag;
 } EvalRun;
 
-/* steady.c: it does the same whatever its values are. False: that is not known. */
+/* Whether the program executes the same instructions for all values. False: that is not known
+ * (steady.c). */
 bool eval_is_steady(const IrProgram *p);
 
-/* craft.c: run->program, read and proved. */
+/* Reads and proves the Craft program into run->program (craft.c). */
 bool eval_read_craft(EvalRun *run);
-/* twin.c: bytes of each operand that must be read; NULL: the shapes are not the graph's. */
+/* The bytes of each operand that must be read. NULL: the shapes are not the graph's (twin.c). */
 const double *eval_needed_bytes(Arena *arena, const Graph *graph, const EvalCraft *candidate);
-/* bound.c: the least time the chip could need for operands of these shapes. */
+/* The least time the chip could need for operands of these shapes (bound.c). */
 double eval_bound_us(const EvalRun *run, const EvalOperand *operands);
 
-/* twin.c: lowered and compiled; then launched as often as wanted, with run->operands or, where
- * that is NULL, without data. */
+/* A kernel that is lowered and compiled once and launched as often as wanted, with run->operands
+ * or, where that is NULL, without data (twin.c). */
 typedef struct EvalKernel {
     struct AscProgram *program;
     struct TwinKernel *kernel;
@@ -60,7 +61,8 @@ bool eval_straight_kernels(EvalRun *run, EvalStraight *straight, struct EvalShar
 /* What the configuration asks to see of a launch, and handing it over; the second frees. */
 TwinObserver eval_observer(const EvalConfig *config);
 void eval_keep_observed(const EvalConfig *config, TwinObserver *observer);
-/* costs.c: costs of a kernel's lines (sim/cycle.h) as those of the Craft lines it was made from. */
+/* Converts the costs of a kernel's lines (sim/cycle.h) to costs of the Craft lines they were
+ * made from (costs.c). */
 void eval_craft_costs(Arena *arena, Str kernel, const char *craft_file, Str costs, Buf *out);
 
 /* Each fills run->operands of the outputs; false: the verdict says why. */

@@ -5,8 +5,8 @@
 
 #include "eval/candidate.h"
 
-/* As eval_candidate; what is ok is judged `rounds` times more, each time with other last bits and
- * another order. One that fails then is fragile. */
+/* Judges as eval_candidate does. A candidate that is ok is judged `rounds` times more, with
+ * other last bits and another order each time; one that fails then is fragile. */
 bool eval_fragile(Arena *arena, const EvalCandidate *candidate, const EvalReference *ref,
                   const EvalConfig *config, uint32_t rounds, Verdict *verdict, Diag *diag);
 

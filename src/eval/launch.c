@@ -206,7 +206,8 @@ static TwinTensor *tensors_of(Arena *arena, const Lents *lents)
     return list;
 }
 
-/* Of a sample each launch but the first would go on from what was left in part. */
+/* In a sample only some cores run, so that a second launch would go on from results that are
+ * there only in part. */
 static bool may_launch(EvalHost *host)
 {
     EvalSample *sample = host->j->config->sample;

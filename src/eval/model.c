@@ -235,7 +235,7 @@ static void place_indices(Serving *s, const Graph *graph, ValueId id, EvalRoom *
     }
 }
 
-/* The same elements in the same order, under another shape perhaps. */
+/* Skips nodes that only reshape: the value before them has the same elements in the same order. */
 static ValueId unreshaped(const Graph *graph, ValueId id)
 {
     for (const Node *node; (node = graph_maker(graph, id)) != NULL && node->op == OP_RESHAPE;)

@@ -148,7 +148,8 @@ static double distance(double got, double want)
     return same ? 0 : isnan(off) ? (double)INFINITY : off;
 }
 
-/* Of all that stands where a row of the small case should, what is farthest from it; the rest is as wanted. */
+/* Gathers from the large tensor the values that stand where rows of the small case should. Of
+ * several copies of a row the one farthest from the wanted values is taken. */
 static int64_t gather(const TwinTensor *t, const Tensor *want, Tensor *got)
 {
     size_t width = dtype_bytes(t->dtype), from, to = 0;

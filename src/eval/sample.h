@@ -18,7 +18,7 @@
 
 typedef struct EvalSample {
     const Graph *full;
-    const EvalReference *small; /* the same operator with fewer rows */
+    const EvalReference *small; /* reference of the same operator with fewer rows */
     TwinSample twin;
     TwinTensor *tensors; /* inputs, parameters, outputs of the full graph, in this order */
     uint32_t count;

@@ -252,7 +252,8 @@ static GraphBounds of_scan(const Graph *g, const Node *node)
     return node->kind == SCAN_max || node->kind == SCAN_min ? x : unknown;
 }
 
-/* Of the inputs whose elements it moves, and of what it fills in. */
+/* The bounds of a move: those of the inputs whose elements it moves and of the value it fills
+ * in. */
 static GraphBounds of_move(const Graph *g, const Node *node, OpMove move)
 {
     double value = node_float(node, AT_VALUE, 0);

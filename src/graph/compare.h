@@ -11,10 +11,10 @@
 typedef enum CompareRule {
     RULE_ACRAFT,         /* per dtype, scaled to the output and the length of reductions */
     RULE_MKB,            /* |d| <= 1e-4 + 1e-4 |want|, bool exact */
-    RULE_MKB_LOOSE,      /* the same with 1e-2, as the paper ran it */
+    RULE_MKB_LOOSE,      /* as RULE_MKB with a tolerance of 1e-2, as the paper ran it */
     RULE_NPUKB,          /* bad when |d| > 1e-3 and |d| > 1e-3 (|want| + 1e-7) */
     RULE_NPUKB_SCALED,   /* |d| <= r max(1, |want|), r by dtype */
-    RULE_NPUKB_MATMUL,   /* the same with the constants for matrix products */
+    RULE_NPUKB_MATMUL,   /* as RULE_NPUKB with the constants for matrix products */
     RULE_NPUKB_FRACTION, /* at most 0.1 % of elements off by more than 1e-3, absolute and relative */
     RULE_COUNT
 } CompareRule;

@@ -60,7 +60,7 @@ static void probabilities(const Attend *a, double *x, int64_t head, int64_t row)
         a->seen(a, head, row, x);
 }
 
-/* The same for rows held as f32; `x` has room for one row. */
+/* Computes probabilities for rows held as f32; `x` has room for one row. */
 static void probabilities_f32(const Attend *a, float *scores, double *x, int64_t head, int64_t row)
 {
     if (!a->causal && !a->mask && !a->seen) {

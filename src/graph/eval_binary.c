@@ -10,7 +10,7 @@ static double remainder_f(double x, double y)
     return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
-/* As Python's //, exact where x/y rounds up to a whole number. */
+/* Divides as Python's // does, exactly even where x/y rounds up to a whole number. */
 static double floor_div_f(double x, double y)
 {
     if (y == 0)

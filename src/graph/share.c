@@ -20,7 +20,8 @@ static bool same_attr(const Attr *a, const Attr *b)
     }
 }
 
-/* Of the same operands; their results are then the same. */
+/* Whether both nodes apply the same operator to the same operands, so that their results are
+ * equal. */
 static bool same_node(const Node *a, const Node *b)
 {
     if (a->op != b->op || a->kind != b->kind || a->n_in != b->n_in || a->n_out != b->n_out ||

@@ -8,7 +8,8 @@
 
 /* Outcomes of an operator: bits 0 to 7; of an expression that is an extent: bits 8 on. */
 enum { FIRST = 1, SECOND = 2, EQUAL = 4, LESS = 4, NOT_LESS = 8, EXTENT = 8 };
-/* Of a product whether it is zero: for searches alone, a first index is zero at every size. */
+/* Whether a product is zero is a decision for searches alone: a first index is zero at every
+ * size. */
 enum { ZERO_PRODUCT = 16, PRODUCT = 32, PRODUCTS = ZERO_PRODUCT | PRODUCT };
 enum { NONE = 1, ONE = 2, MORE = 4, PART = 8, WHOLE = 16, TAKEN = 32, NOT_TAKEN = 64 };
 static const uint64_t most_steps = UINT64_C(1) << 24;
@@ -18,7 +19,7 @@ typedef struct DecidedSet {
     IrStmtId launch;
     uint16_t *expr;
     uint8_t *stmt;
-    double *gap; /* of an expression: what its first operand lacks to be its second */
+    double *gap; /* per expression: by how much its first operand differs from its second */
 } DecidedSet;
 
 struct IrDecisions {
@@ -71,7 +72,8 @@ static unsigned outcome_of(IrExprOp op, double a, double b, double value)
     }
 }
 
-/* Of a remainder what lacks to nothing left, of others to being equal. */
+/* Notes how far an operator is from its other outcome: a remainder from zero, a comparison from
+ * equality. */
 static void note_gap(double *least, IrExprOp op, double a, double b, double value)
 {
     double gap = op == IR_E_MOD ? -value : op == IR_E_ABS ? -a : b - a;

@@ -15,10 +15,11 @@ typedef struct ProofTotal {
 
 /* A prefix over the cores' counts, as proof_prefix.c draws it. */
 typedef struct ProofPrefix {
-    IrVarId start, all; /* of the cores before this one; of all cores; 0: nobody adds them up */
-    IrExprId count;     /* this core's own */
-    uint32_t at;        /* statement of the kernel behind which `start` is known */
-    bool bounded;       /* all counts together stay inside what a split of the kernel has */
+    IrVarId start,
+        all; /* sums over the cores before this one and over all cores; 0: nobody adds them up */
+    IrExprId count; /* this core's own */
+    uint32_t at;    /* statement of the kernel behind which `start` is known */
+    bool bounded;   /* all counts together stay inside what a split of the kernel has */
 } ProofPrefix;
 
 /* The share whose piece holds all that a statement touches, on this axis of its tensor. */
@@ -39,7 +40,7 @@ typedef struct ProofWalk {
     VEC(ProofTotal) totals;
     ProofPrefix prefix;
     ProofHome *homes; /* per statement; found by proof_accesses */
-    IrRange held;     /* of a loop whose turn is one for the moment; proof_cross.c */
+    IrRange held; /* range of a loop that is taken to turn once for the moment (proof_cross.c) */
 } ProofWalk;
 
 void proof_add(ProofWalk *w, IrProofKind kind, IrProofState state, Span at, const char *text);

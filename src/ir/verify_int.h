@@ -33,7 +33,7 @@ bool verify_access(Verifier *v, const IrStmt *s, bool one_element);
 /* A variable that a statement may assign a value of that type. */
 bool verify_target(Verifier *v, Span at, IrVarId var, DType type);
 bool verify_tensor_decl(Verifier *v, const IrTensor *t);
-/* Of this kernel, or of the host; NULL: there is none. */
+/* The tensor of this kernel, or of the host; NULL: there is none. */
 const IrTensor *verify_tensor(const Verifier *v, uint32_t tensor);
 bool verify_op(Verifier *v, const IrStmt *s);
 void verify_block(Verifier *v, const IrBlock *block);

@@ -72,7 +72,7 @@ static void add_turn(void *context, uint32_t index, const RepairJob *job, uint32
 
 /* ---- the conversation ---- */
 
-/* Of the cases that are judged, the one with most elements: a case of one element says little of a task. */
+/* The judged case with the most elements: a case of one element says little about a task. */
 static uint32_t largest_case(Arena *arena, const TorchCases *cases, const JudgeSpec *judge,
                              const JudgeTask *task, TorchOptions options)
 {

@@ -27,7 +27,7 @@ typedef struct TuneSpec {
 
 typedef struct TuneResult {
     TuneRows rows;   /* the first is the default */
-    uint32_t best;   /* of rows; the earlier of equals */
+    uint32_t best;   /* number of the best row, the earlier one of equals */
     uint32_t all;    /* combinations there are; more than rows: the budget ended first */
     Verdict verdict; /* of the best */
 } TuneResult;

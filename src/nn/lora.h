@@ -40,7 +40,7 @@ typedef struct NnLoraRun {
     float *block;             /* of the table: gradients, then merged weights */
     float *grads;             /* [lora.total] */
 } NnLoraRun;
-/* Of the model's present weights. */
+/* Starts adapters on the model's present weights. */
 NnLoraRun *nn_lora_run_open(const NnModel *model, uint32_t rank, float scale, uint64_t seed);
 void nn_lora_run_close(NnLoraRun *run);
 /* The merged weights go to the device. */

@@ -52,7 +52,8 @@ typedef struct TextBag {
 } TextBag;
 
 TextBag text_bag_new(Arena *arena, uint32_t words, uint32_t classes);
-/* Of TextTrain: epochs, rate, decay, seed, progress. Returns the share right of what is kept back. */
+/* Trains with the epochs, rate, decay, seed and progress of TextTrain. Returns the share of
+ * held-out texts that is right. */
 double text_bag_train(Arena *arena, TextBag *bag, const TextDoc *docs, uint32_t count,
                       const TextTrain *train);
 /* The probability of each class. */

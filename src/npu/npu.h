@@ -69,7 +69,7 @@ extern const uint32_t npu_cast_count;
 /* What a task cannot do without, whatever the kernel. */
 typedef struct NpuWork {
     double read, written; /* bytes that must come from GM; that must be stored */
-    double again;         /* of those read: a second time, but for what the chip holds meanwhile */
+    double again;         /* bytes read a second time, except for what the chip holds meanwhile */
     double special;  /* bytes of exponentials, roots and the like: an instruction of their own */
     double products; /* multiplications of matrix products */
     bool narrow;     /* ... of 8-bit numbers */

@@ -19,7 +19,8 @@ enum { PLATFORM_MEMORIES = 4, PLATFORM_CHIPS = 4 };
 
 typedef struct PlatformMemory {
     const char *name;
-    int64_t bytes;    /* of one core (`cores` of the chip have one each), or of the chip */
+    int64_t
+        bytes; /* bytes of one core's memory (`cores` of the chip have one each), or of the chip's */
     const char *held; /* what a kernel keeps there */
 } PlatformMemory;
 

@@ -93,7 +93,7 @@ static bool is_best(const ReportRows *rows, uint32_t at)
     return true;
 }
 
-/* Of times from `low` to `high`; low == high where there are none. */
+/* The decades that hold times from `low` to `high`; low == high where there are no times. */
 static Decades decades_between(double low, double high)
 {
     if (!isfinite(low) || !isfinite(high))

@@ -16,7 +16,7 @@
 /* A score with its interval; shares are 0 to 1, NaN when there is none. */
 typedef struct ReportShare {
     double share, low, high;
-    double of_correct; /* the same over what is right */
+    double of_correct; /* the share among correct answers */
 } ReportShare;
 
 enum { REPORT_FAST = 3 }; /* p = 0.2, 0.8, 1.0 */

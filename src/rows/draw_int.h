@@ -58,7 +58,7 @@ void draw_set_sizes(Draw *d, ValueId id, Sizes sizes); /* of a node's second res
 ValueId draw_unary(Draw *d, int kind, ValueId x, double a, double b);
 ValueId draw_binary(Draw *d, int kind, ValueId a, ValueId b);
 ValueId draw_positive(Draw *d, ValueId x); /* |x| + 0.5 */
-/* Of operands that stay in the function's domain (spell.def). */
+/* Draws a unary operator on operands that stay in the function's domain (spell.def). */
 ValueId draw_unary_in_domain(Draw *d, int kind, ValueId x);
 ValueId draw_binary_in_domain(Draw *d, int kind, ValueId a, ValueId b);
 /* Over the axes whose bit is set; with all of them and without `keep` one value. */

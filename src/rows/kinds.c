@@ -349,7 +349,7 @@ static bool make_repair(Work *w, const RowsProgram *p, uint32_t want)
         !confirm(w, broken.craft, false, &row))
         return true;
     row.task = task_prompt(w, ask_to_write(w));
-    Dice again = w->dice; /* the same words around both programs */
+    Dice again = w->dice; /* both programs get the same words around them */
     row.right = write_answer(w, p, p->craft);
     w->dice = again;
     row.worse = write_answer(w, p, broken.craft);

@@ -110,7 +110,8 @@ static void limit_seconds(void)
     }
 }
 
-/* Of a kind; ROWS_EXPLAIN: of the task as a whole. */
+/* Prints how many rows of a kind were dropped, and why; ROWS_EXPLAIN stands for the task as a
+ * whole. */
 static void put_drops(int kind, const uint32_t dropped[DROP_COUNT], Buf *out)
 {
     buf_printf(out, "D %d", kind);

@@ -134,7 +134,7 @@ typedef struct RowsScoreSpec {
     const char *keep; /* a file for all samples, as rows with their mark; NULL: none */
 } RowsScoreSpec;
 
-/* Of a family, of tasks of some length, or ("") of all. */
+/* The score over a family, over tasks of some length, or ("") over all tasks. */
 typedef struct RowsScore {
     const char *family;
     uint32_t tasks, samples;

@@ -87,7 +87,7 @@ bool rows_draw(Arena *arena, uint64_t seed, uint64_t number, RowsTask *task, boo
 /* The graph as a model file. False: an operator has no spelling here. */
 bool model_write(Arena *arena, const Graph *graph, const ModelDims *dims, uint64_t wording,
                  Buf *out);
-/* The same task read with other sizes; NULL: it does not exist for them. */
+/* Reads the task with other sizes. NULL: it does not exist for them. */
 const TorchTask *rows_read(Arena *arena, Str model, const TorchSet *sets, uint32_t n_sets);
 
 /* ---- sizes that a program fixes (pin.c) ---- */
@@ -229,7 +229,7 @@ RowsLeast rows_want_least(const uint64_t rows[ROWS_WANTS], bool twin);
 bool rows_ascendc(Arena *arena, Str craft, EvalForm form, const Graph *graph, const NpuChip *chip,
                   EvalCandidate *candidate);
 Str rows_kernel_text(const EvalCandidate *candidate);
-/* The same with another kernel. */
+/* The candidate with `kernel` in place of its own kernel text. */
 EvalCandidate rows_with_kernel(Arena *arena, const EvalCandidate *candidate, Str kernel);
 bool rows_judge_ascendc(Arena *arena, const EvalCandidate *candidate, const EvalReference *ref,
                         const NpuChip *chip, Verdict *verdict, Diag *diag);

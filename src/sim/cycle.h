@@ -42,7 +42,7 @@ typedef struct CycleReport {
     uint64_t past_l2;                      /* of those read */
     uint64_t gm_wasted, gm_returned;       /* moved beyond what was requested; written back */
     uint64_t conflict_cycles;              /* lost to bank conflicts, all cores */
-    /* of the slowest core, in microseconds */
+    /* waits of the slowest core, in microseconds */
     double wait_us[NPU_PIPE_ALL][CYCLE_WAIT_COUNT];
     double flag_us[NPU_PIPE_ALL][NPU_PIPE_ALL]; /* [waits][for] */
     double small_us[NPU_PIPE_ALL];              /* copies that take longer to start than to move */

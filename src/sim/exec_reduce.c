@@ -259,7 +259,7 @@ static bool pair_sum(Step *s, Reduction *x)
 {
     const VecPlan *p = &x->plan;
     Result d;
-    uint64_t pairs = (p->prefix + 1) / 2; /* of the last repeat, those the mask names */
+    uint64_t pairs = (p->prefix + 1) / 2; /* pairs of the last repeat that the mask names */
     if (!result_open(s, p, &d, VEC_BLOCK, s->r->operand[0].repeat_stride * (VEC_REPEAT / 2ull),
                      pairs * x->size))
         return false;

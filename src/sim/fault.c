@@ -25,7 +25,7 @@ static const char *api_name(const Step *s)
     return *name || !row ? name : row->api;
 }
 
-/* The same fault seen before, at the same place. */
+/* A fault of the same kind that was seen before at the same place; NULL: none. */
 static SimFault *seen(Sim *sim, const SimFault *f)
 {
     for (uint32_t i = 0; i < sim->faults.len; i++) {

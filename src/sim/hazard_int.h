@@ -37,7 +37,7 @@ typedef struct HazardCore {
     uint64_t pairs, inserted; /* looked at on chip */
     Clock *others;            /* by core; NULL until something was learnt */
     VEC(Told) told;
-    bool learnt; /* of others since the last note */
+    bool learnt; /* it learnt of other cores since the last note */
     Spans spans[NPU_SPACE_COUNT];
     Parcel sent[3][16], ready[16];
     uint64_t sync_calls[2];
@@ -75,7 +75,7 @@ static inline void learn(Clock *to, const Clock *from)
 /* Looks at what an instruction touches in GM; its pipe's clock stands as it was before. */
 void hazard_look_gm(Hazard *h, uint32_t index, const Record *r, uint32_t when);
 
-/* hazard_use.c: data caches, and tensors after FreeTensor. */
+/* Checks data caches, and the use of tensors after FreeTensor (hazard_use.c). */
 void hazard_look_at_use(Hazard *h, uint32_t core, const Record *r);
 void hazard_use_close(Hazard *h);
 

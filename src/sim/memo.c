@@ -131,7 +131,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* The same for records that agree. Whether they do is looked at when it counts: in a try. */
+/* A hash that is equal for records that agree. Records with equal hashes are compared when a
+ * repeat is tried. */
 static uint64_t looks_of(const Record *r)
 {
     uint64_t word[WORDS], mask[WORDS], h = 0;

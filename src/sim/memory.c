@@ -379,7 +379,7 @@ static void report_slack(Step *s, const SimGm *gm, uint64_t byte, uint64_t bytes
                      write ? "writes" : "reads", elements_text(s->sim, gm, byte, bytes));
 }
 
-/* Of an output it is kept from where to where each core stores. */
+/* Notes for an output the range that each core stores to. */
 static void note_part(Step *s, SimGm *gm, uint64_t from, uint64_t to)
 {
     if (gm->region.role != SIM_OUT)

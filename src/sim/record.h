@@ -207,7 +207,7 @@ enum RecQuant {
     REC_QUANT_F32_F16,
     REC_QUANT_F32_BF16,
     REC_QUANT_DEQ_F16,  /* s32 * scale -> f16, scalar */
-    REC_QUANT_VDEQ_F16, /* the same, scale per column from FB */
+    REC_QUANT_VDEQ_F16, /* as above, with a scale per column from FB */
     REC_QUANT_QF32_B8,  /* f32 * scale -> s8/u8 */
     REC_QUANT_VQF32_B8,
     REC_QUANT_REQ8, /* s32 * scale -> s8/u8 */

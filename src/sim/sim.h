@@ -128,7 +128,7 @@ typedef struct SimFault {
     bool inserted;  /* of a race: ordered by what the device compiler inserts; only under strict */
     bool tail;      /* begins inside its tensor in GM and ends outside */
     bool split;     /* lies between what two cores store: how the work is shared out is wrong */
-    bool last_core; /* of several, and no other core has it: */
+    bool last_core; /* the last of several cores, and no other core has it: */
     bool other_cores;
     uint32_t
         made_line;   /* where the buffer that is overrun was made; 0: not known, or not overrun */
@@ -173,7 +173,7 @@ uint64_t sim_faults_left_out(const Sim *sim);
  * depend on them. Once that is known, a warning is enough (SIM_FAULT_READ_FOR_NOTHING). */
 bool sim_reads_unwritten_only(const Sim *sim);
 const SimFaultRow *sim_fault_row(enum SimFaultCode code);
-/* Of the records so far, those that only repeated and were not executed again. */
+/* How many records so far only repeated others and were not executed again. */
 uint64_t sim_passed_over(const Sim *sim);
 const SimStat *sim_stat(const Sim *sim, uint32_t op);
 /* The kernel's printf and DumpTensor text so far. */

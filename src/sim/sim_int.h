@@ -118,7 +118,7 @@ typedef struct CoreState {
     enum CoreWait wait;
     uint32_t wait_mode, wait_flag, wait_line;
     uint16_t wait_file;
-    uint64_t run_next, run_bytes; /* of scalar reads of GM, one behind the other */
+    uint64_t run_next, run_bytes; /* addresses of scalar reads of GM that follow each other */
 } CoreState;
 
 /* What the record being executed touches; found once for all who ask. */
@@ -186,7 +186,7 @@ static inline const SimTouched *sim_touched(Sim *sim, const CoreState *core, con
     return &sim->touched;
 }
 
-/* The same as sim_observe for one that can pass over what repeats. */
+/* As sim_observe, for an observer that can pass over records that repeat. */
 void sim_observe_repeats(Sim *sim, SimObserver *observer, const SimRepeat *repeat, void *context);
 /* Executes one record, no observer; false: a stopping fault was reported. */
 bool sim_execute(Step *s);

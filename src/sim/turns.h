@@ -21,8 +21,9 @@ typedef struct SimTurns {
     uint64_t rounds;
 } SimTurns;
 
-/* Of the cores `order[0..count)` the first `most` that have not ended, by their places in the
- * order, shuffled anew each round: none is always the first to touch what they share. */
+/* Chooses from the cores order[0..count) the first `most` that have not ended, and gives their
+ * places in the order. They are shuffled anew each round, so that no core is always the first to
+ * touch what they share. */
 uint32_t sim_turns_round(SimTurns *turns, const uint32_t *order, uint32_t count, uint32_t most,
                          const bool *done);
 /* How many of the records may run before the turn is over. A core takes the value behind a read

@@ -32,7 +32,7 @@ typedef struct VecPlan {
     uint32_t per_repeat; /* elements */
     uint32_t repeats;
     uint32_t prefix; /* elements of a repeat that take part, when `sparse` is off */
-    uint32_t last;   /* the same for the last repeat */
+    uint32_t last;   /* as above, for the last repeat */
     bool sparse;     /* the mask has holes */
     uint64_t mask[2];
     bool flat; /* all operands are contiguous over the whole call: */

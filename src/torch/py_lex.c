@@ -98,7 +98,7 @@ static uint32_t measure_indent(PyLexer *lx, uint32_t *narrow)
     }
 }
 
-/* As Python, which refuses lines whose order depends on how wide a tab is (TabError). */
+/* Refuses lines whose nesting depends on the width of a tab, as Python does (TabError). */
 static Token fail_tabs(PyLexer *lx)
 {
     return fail_token(

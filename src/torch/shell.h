@@ -18,7 +18,8 @@ typedef struct TorchShell {
     Str parameters; /* of forward, self included */
 } TorchShell;
 
-/* Of the class Model, else of the last one. False with a diagnostic: it has no forward. */
+/* Reads the outline of the class Model, else of the last class. False, with a diagnostic: it has
+ * no forward. */
 bool torch_shell(Arena *arena, Str source, const char *name, TorchShell *shell, Diag *diag);
 
 #endif

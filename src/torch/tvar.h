@@ -69,7 +69,7 @@ PyVal tensor_select(Interp *it, Span at, TVar *t, int dim, int64_t index);
 PyVal tensor_index(Interp *it, Span at, TVar *t, PyVal index);
 void tensor_set_index(Interp *it, Span at, TVar *t, PyVal index, PyVal value);
 
-/* data.c: values worked out while reading, by the reference evaluator. */
+/* Values that the reference evaluator computes while the file is read (data.c). */
 struct Tensor;
 struct Tensor *tensor_data(Interp *it, Span at, TVar *t, const char *why); /* caller frees */
 PyVal tensor_item(Interp *it, Span at, TVar *t);

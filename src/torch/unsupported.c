@@ -61,7 +61,7 @@ static const char *nearest(Arena *arena, Str name)
     return found;
 }
 
-/* The same among library modules. */
+/* The nearest library module by name; NULL: none is near. */
 static const char *nearest_module(Arena *arena, Str name)
 {
     int best = NEAR + 1;

@@ -68,7 +68,7 @@ typedef struct TwinBindDone {
     TwinEvents events;
     TwinValue result;
     bool waits;  /* the last event wants elements */
-    bool counts; /* of calls with the same arguments, a later one compares other numbers */
+    bool counts; /* whether a later call with the same arguments compares other numbers */
     Str printed; /* to its standard output and error */
 } TwinBindDone;
 

@@ -13,8 +13,8 @@ struct TwinBinding {
 Str twin_bind_request(Arena *arena, const TwinBindCall *call, const NpuChip *chip);
 bool twin_bind_events(Arena *arena, Str bytes, TwinBindDone *done);
 
-/* binding_text.c: launches become calls that report themselves, main gets another name, headers that
- * a build makes for each kernel go; the same number of lines. */
+/* Rewrites host text, line by line: launches become calls that report themselves, main gets
+ * another name, headers that a build makes for each kernel are removed (binding_text.c). */
 Str twin_bind_text(Arena *arena, Str text);
 
 #endif

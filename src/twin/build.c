@@ -22,7 +22,7 @@
 /* Bytes of compiled programs in the cache: at most, and after cleaning. */
 #define CACHE_MOST (1ull << 30)
 #define CACHE_KEEP (512ull << 20)
-#define HEADERS_MOST (256ull << 20) /* the same of precompiled headers */
+#define HEADERS_MOST (256ull << 20) /* bytes of precompiled headers that the cache may hold */
 #define HEADERS_KEEP (128ull << 20)
 
 typedef VEC(const char *) Words;

@@ -70,7 +70,7 @@ static void read_body(Arena *arena, TwinScanner *s, TwinFunctions *all, uint32_t
         depth += (c == '{') - (c == '}');
         if (c == '(' && before.len && twin_scan_is_word(before.at[0]) && !is_control(before))
             add_call(arena, all, before, line, in);
-        if (c != '>' && c != '<') { /* of Compute<half>(x) the name stands before the brackets */
+        if (c != '>' && c != '<') { /* in Compute<half>(x) the name stands before the brackets */
             before = token;
             line = s->line;
         }

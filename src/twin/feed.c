@@ -30,7 +30,7 @@ typedef struct CoreFeed {
     Record batch[BATCH];
     uint32_t batch_at, batch_len;
     uint32_t taken; /* records copied out of the ring */
-    uint64_t fed;   /* of them, those that were executed */
+    uint64_t fed;   /* how many of them were executed */
     uint16_t last_file;
     uint32_t last_line;
 } CoreFeed;

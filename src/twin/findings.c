@@ -19,7 +19,8 @@ static const char *keep(Arena *arena, const char *text)
     return text ? str_dup(arena, str_from(text)) : "";
 }
 
-/* Of a race the second access is the earlier one, with a place of its own. */
+/* Adds the accesses of a finding. In a race the second one is the earlier access, at a source
+ * line of its own. */
 static void add_accesses(Arena *arena, const SimFault *fault, VerdictFinding *finding)
 {
     for (size_t i = 0; i < sizeof fault->range / sizeof *fault->range; i++) {
@@ -157,7 +158,8 @@ static int rank_of(const SimFault *fault)
     }
 }
 
-/* Of several writes that one instruction reads too early, the last is where the wait is set. */
+/* Orders findings: where one instruction reads several writes too early, the last write is where
+ * the wait belongs. */
 static bool comes_before(const SimFault *a, const SimFault *b)
 {
     int x = rank_of(a), y = rank_of(b);

@@ -68,7 +68,7 @@ typedef struct TwinTiling {
     uint64_t key;
     uint32_t blocks;
     uint64_t workspace; /* bytes of the user's part */
-    /* Of a kernel that is a template, what the key stands for; "": not given. */
+    /* What the tiling key stands for where the kernel is a template; "": not given. */
     const char *template_args, *tiling_struct;
     int32_t kernel_type; /* number of ASCENDC_TPL_AIV_ONLY and so on; -1: not given */
 } TwinTiling;

@@ -207,8 +207,9 @@ static bool in_place(const LaunchMemory *memory, uint32_t tensor)
     return memory->tensors.at[tensor].fd != SHARE_FD_GM;
 }
 
-/* Of the two draws one is the complement of the other: whatever a kernel compares a value with,
- * sign and size are likely to fall on different sides. */
+/* Fills memory with drawn bytes. A run without values is made twice, the second time with the
+ * complement of the first draw: whatever a kernel compares a value with, the two are likely to
+ * fall on different sides. */
 static void fill_arbitrary(void *at, size_t bytes, const LaunchSpec *spec, uint64_t stream)
 {
     uint64_t *words = at, flip = spec->second ? ~UINT64_C(0) : 0;
@@ -565,7 +566,8 @@ static ShareArg describe_arg(LaunchMemory *memory, const TwinLaunch *launch, uin
     return (ShareArg){0};
 }
 
-/* Of a sample the last block, whose share may be smaller, and others that the seed draws. */
+/* Whether the block is in the sample: the last one, whose share may be smaller, and others that
+ * the seed draws. */
 static bool is_sampled(const LaunchMemory *memory, uint32_t block)
 {
     uint32_t blocks = memory->of->blocks, want = memory->sample.blocks;

@@ -90,7 +90,7 @@ SimReadOf twin_read_of(const TwinObserver *observer, const TwinTensor *tensors, 
     return of;
 }
 
-/* As msprof names the pipes: of vector cores, of cube cores. */
+/* msprof's names of the pipes, on vector cores and on cube cores. */
 static const struct {
     enum NpuPipe pipe;
     const char *name;

@@ -492,7 +492,8 @@ static void define_tensor(CaseRun *c, NameList *defines, const char *name, const
     vec_push(c->arena, defines, str_format(c->arena, "FORMAT_%s=FORMAT_ND", big));
 }
 
-/* Of a list of tensors the first speaks for all: its length is not the text's business. */
+/* The macros that a kernel's text sees. The first tensor of a list stands for all of them,
+ * because the text may not depend on the list's length. */
 static const char *const *case_defines(CaseRun *c, Str header)
 {
     NameList defines = {0};

@@ -74,7 +74,7 @@ void twin_memory_take_outputs(const LaunchMemory *memory);
 bool twin_memory_seal(const LaunchMemory *memory);
 /* Whether a GM address lies in what no core may write. */
 bool twin_memory_is_fixed(const LaunchMemory *memory, uint64_t address);
-/* Of values: what the simulator's own memory grows with. */
+/* The bytes of the launch's tensors, with which the simulator's own memory grows. */
 uint64_t twin_memory_bytes(const LaunchMemory *memory);
 /* A tensor's bytes as the run left them; *kept: those it started with are still there too. */
 const uint8_t *twin_memory_tensor(const LaunchMemory *memory, uint32_t tensor, bool *kept);
@@ -92,8 +92,8 @@ static inline ShareRing *shared_ring(const LaunchMemory *memory, uint32_t core)
     return (ShareRing *)memory->rings.at + core;
 }
 
-/* feed.c: moves records from the rings to the simulator until every core has ended, one died,
- * or none can go on. */
+/* Moves records from the rings to the simulator until every core has ended, one died, or none
+ * can go on (feed.c). */
 typedef struct Feeder Feeder;
 typedef enum FeedEnd {
     FEED_DONE,
@@ -128,13 +128,13 @@ typedef struct FeedResult {
  * feeding ends at the first difference. */
 FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Stream *stream);
 
-/* Of `cores` of a launch, how many have a process at a time at most. */
+/* How many of a launch's `cores` have a process at the same time, at most. */
 uint32_t twin_feed_most(const LaunchMemory *memory, uint32_t cores);
 
 /* Processors of this machine that the tool may use. */
 unsigned twin_host_cores(void);
 
-/* simulate.c: what the simulator's process does (BoxWorkerSpec.body). */
+/* What the simulator's process does (simulate.c, BoxWorkerSpec.body). */
 typedef struct Simulation {
     Arena *arena;
     const LaunchSpec *spec;
@@ -147,7 +147,7 @@ typedef struct Simulation {
 } Simulation;
 bool twin_simulate(void *context, const BoxWorker *self, Buf *answer);
 
-/* answer.c: what that process hands back. */
+/* What the simulator's process hands back (answer.c). */
 typedef struct SimAnswer {
     uint32_t cores;
     FeedResult feed;
@@ -175,26 +175,28 @@ typedef struct Launched {
     SimAnswer answer;
     BoxResult box;
     BoxWorker simulator;
-    bool ready;      /* the simulator was; what comes then is for records */
-    uint8_t **saved; /* second.c: tensors that the launch changes in place, as they were before */
+    bool ready; /* the simulator was; what comes then is for records */
+    uint8_t **
+        saved; /* copies of the tensors that the launch changes in place, from before it (second.c) */
 } Launched;
 
-/* run.c: one simulation from memories to answer. False: the verdict says why there is none. */
+/* Runs one simulation, from memories to answer. False: the verdict says why there is none
+ * (run.c). */
 Launched twin_launched_make(Arena *arena, const TwinKernel *kernel, const TwinOptions *options);
 bool twin_launched_simulate(Launched *l, const LaunchSpec *spec, Simulation job, Stream *notes,
                             Verdict *verdict);
 void twin_launched_close(Launched *l);
 
-/* second.c: where the launch has changed variables of the text, what does the next one do? Fails the
- * verdict where it does something else. Before the launch `save`, after all `drop`. */
+/* A launch may change variables of the text; then a second launch is made, and the verdict fails
+ * where it does something else. Call `save` before the launch and `drop` at the end (second.c). */
 void twin_second_save(Launched *l, const LaunchSpec *spec);
 void twin_second_launch(Launched *first, LaunchSpec spec, Verdict *verdict);
 void twin_second_drop(Launched *l);
 
-/* seen.c: where its cores' code went. */
+/* Notes which branches of the kernel its cores executed (seen.c). */
 void twin_seen_launch(TwinSeen *seen, const Launched *l);
 
-/* findings.c: the simulator's faults in the verdict. */
+/* Adds the simulator's faults to the verdict (findings.c). */
 void twin_findings_add(Arena *arena, const TwinKernel *kernel, SimAnswer *answer, Verdict *verdict);
 /* Whether one of them says what acraft lacks; a core's own word for that counts nothing. */
 bool twin_findings_lack(const SimAnswer *answer);

@@ -207,7 +207,7 @@ typedef struct TwinRun {
     Str printed;   /* the kernel's printf and DumpTensor */
     uint32_t left; /* bytes of the text's global variables that the launch has changed, in pieces */
     double seconds;
-    /* of a project: the launch's tensors, and what the tiling function decided */
+    /* where a project was run: the launch's tensors, and what the tiling function decided */
     const TwinTensor *tensors;
     uint32_t tensor_count;
     Str tiling;
@@ -238,10 +238,10 @@ bool twin_values_parse(Arena *arena, const char *text, Str *bytes, Diag *diag);
  * data is given back with twin_tensor_free. */
 bool twin_tensor_parse(Arena *arena, const char *text, SimRole role, uint64_t seed,
                        TwinTensor *tensor, const char **file, Diag *diag);
-/* The same without data, for TwinOptions.time_only. */
+/* Reads the shape alone and makes no data, for TwinOptions.time_only. */
 bool twin_tensor_shape(Arena *arena, const char *text, SimRole role, TwinTensor *tensor,
                        Diag *diag);
-/* As .npy when the name ends so, else raw. */
+/* Writes .npy where the name ends so, else raw bytes. */
 bool twin_tensor_write(const TwinTensor *tensor, const char *path, Diag *diag);
 
 #endif

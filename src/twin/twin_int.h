@@ -5,28 +5,29 @@
 #include "box/box.h"
 #include "twin/twin.h"
 
-/* home.c: where things are on this machine. */
+/* Where the headers and the compilers are on this machine (home.c). */
 typedef struct TwinPlaces {
     const char *home;     /* holds twin/include and src */
     const char *cache;    /* NULL: no cache */
     const char *compiler; /* real path of clang++ or g++ */
     bool is_clang;
     const char *linker;    /* "-fuse-ld=lld" or NULL */
-    char headers_hash[65]; /* of all our headers, the runtime and the compiler's identity */
+    char headers_hash[65]; /* hash of all our headers, the runtime and the compiler's identity */
 } TwinPlaces;
 bool twin_places_find(Arena *arena, const TwinOptions *options, TwinPlaces *places,
                       Verdict *verdict);
 
-/* The same with g++ where it was clang; false: there is none, or ACRAFT_CXX names the compiler. */
+/* The places with g++ where clang was. False: g++ is missing, or ACRAFT_CXX names the compiler. */
 bool twin_places_other(Arena *arena, const TwinPlaces *places, TwinPlaces *other);
 
-/* compile.c: "M=V" or "M", as -D takes it, as a line of text. */
+/* Writes "M=V" or "M", as -D takes it, as a #define line (compile.c). */
 void twin_add_define(Buf *out, const char *define);
 
-/* compile.c: the text without a byte order mark, which a compiler takes only where a file begins. */
+/* The text without a byte order mark, which a compiler takes only at the beginning of a file
+ * (compile.c). */
 Str twin_without_mark(Str text);
 
-/* entry.c: the kernel entries a text declares. */
+/* The kernel entries that a text declares (entry.c). */
 typedef struct TwinEntry {
     const char *name;
     uint32_t line;
@@ -47,7 +48,7 @@ Str twin_entry_rewrite_launches(Arena *arena, Str text, uint32_t *count);
  * right to end without. */
 Str twin_entry_end_main(Arena *arena, Str text);
 
-/* object.c: what an object file wants from outside and what it says of itself. */
+/* What an object file imports and declares (object.c). */
 typedef struct TwinTask {
     uint64_t key;
     uint32_t type;
@@ -60,21 +61,21 @@ typedef struct TwinObject {
     VEC(const char *) variables; /* that can be written, by their names in the text */
 } TwinObject;
 bool twin_object_read(Arena *arena, Str bytes, TwinObject *object);
-/* object_reach.c: keeps only the imports that the kernel's entry can reach, and marks the host's
- * constructors as not to be linked. */
+/* Keeps only the imports that the kernel's entry can reach, and marks the host's constructors as
+ * not to be linked (object_reach.c). */
 bool twin_object_reach(Arena *arena, Str *bytes, TwinObject *object);
 /* An import that kernel code has no business with, or NULL. */
 const char *twin_object_foreign_import(Arena *arena, const TwinObject *object);
 
-/* names.c: the first name in a candidate's text that belongs to the headers; NULL: none. */
+/* The first name in a candidate's text that belongs to the headers; NULL: none (names.c). */
 const char *twin_names_foreign(Arena *arena, Str text);
 void twin_names_refuse(Arena *arena, const char *name, const char *path, Verdict *verdict);
 
-/* messages.c: a compiler's output as diagnostics at the user's own lines. */
+/* Turns a compiler's output into diagnostics at the user's own lines (messages.c). */
 void twin_messages_read(Arena *arena, Str output, const char *shown_path, Verdict *verdict,
                         Diag *diag);
 
-/* hints.c: how to repair what the compiler refused, as a hint at the last diagnostic. */
+/* Adds to the last diagnostic a hint how to repair what the compiler refused (hints.c). */
 typedef struct TwinNoMatch {
     bool open;       /* the last error is a call that fits no form */
     Str name, types; /* the call; the first reason that speaks of types */
@@ -88,7 +89,7 @@ void twin_nomatch_begin(TwinNoMatch *nomatch, Str text);
 void twin_nomatch_note(TwinNoMatch *nomatch, Str text);
 void twin_nomatch_end(Arena *arena, Diag *diag, TwinNoMatch *nomatch);
 
-/* build.c: compiler runs, cached. */
+/* Compiler runs, whose results are cached (build.c). */
 typedef struct BuildText {
     Str text;          /* a whole translation unit */
     const char *shown; /* the user's path in it */
@@ -115,19 +116,20 @@ bool twin_build_preprocess(Arena *arena, const TwinPlaces *places, const BuildUn
 /* Turns a failed box into the verdict; true when it ended well (exit status 0). */
 bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, Verdict *verdict);
 
-/* seen.c: a program by its bytes; slots that it has filled. */
+/* A hash of the program's bytes (seen.c). */
 uint64_t twin_seen_program(int exe);
 void twin_seen_add(TwinSeen *seen, uint64_t program, const uint8_t *slots, const int32_t *gaps);
 int twin_seen_slots(void); /* a descriptor of empty ones; -1: none */
 void twin_seen_add_file(TwinSeen *seen, int exe,
                         int slots); /* from a descriptor; seen may be NULL */
 
-/* prune.c: when the files of a folder hold more than `most` bytes, removes the oldest until at
- * most `keep` are left; returns what is left. */
+/* Where the files of a folder hold more than `most` bytes, removes the oldest until at most
+ * `keep` bytes are left. Returns the bytes that are left (prune.c). */
 uint64_t twin_cache_prune(const char *dir, uint64_t most, uint64_t keep);
 
-/* lock.c: whoever makes what the cache keeps under `key` holds its lock, so that another process that
- * needs it waits instead of making it too. Where there can be no lock, it is as if it were held. */
+/* A process that makes the cache's entry `key` holds its lock, so that another one that needs
+ * the entry waits instead of making it, too. Where no lock can be had, the lock counts as held
+ * (lock.c). */
 typedef struct TwinLock {
     int fd; /* -1: none */
     const char *key;
@@ -147,7 +149,7 @@ struct TwinKernel {
     VEC(const char *) variables; /* of the text that can be written, by name */
 };
 
-/* compile.c: the text declares the task as one of vector or of cube cores alone. */
+/* Whether the text declares a task of vector cores or of cube cores alone (compile.c). */
 bool twin_kernel_alone(const TwinKernel *kernel, uint64_t tiling_key);
 
 const NpuChip *twin_chip(const TwinOptions *options);

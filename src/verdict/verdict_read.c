@@ -210,7 +210,7 @@ static void read_lists(Reader *r, json_t *root, Verdict *v)
     }
 }
 
-/* As text: numbers of JSON do not hold 64 bits everywhere. */
+/* The seed is text, because not every JSON reader holds 64 bits in a number. */
 static void read_seed(Reader *r, json_t *root, Verdict *v)
 {
     const char *text = "";

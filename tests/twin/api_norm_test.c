@@ -8,7 +8,7 @@ typedef struct Moments {
     double mean, variance;
 } Moments;
 
-/* Of n elements of x from `at`, `step` apart. */
+/* The moments of n elements of x from `at` on, `step` apart. */
 static Moments moments(const double *x, uint32_t at, uint32_t n, uint32_t step)
 {
     Moments m = {0, 0};
@@ -19,7 +19,8 @@ static Moments moments(const double *x, uint32_t at, uint32_t n, uint32_t step)
     return m;
 }
 
-/* Of columns: the first four rows, the last of them only for columns below `width`. */
+/* The moments of a column over its first four rows; the last row counts only for columns below
+ * `width`. */
 static Moments seen(const double *x, uint32_t width)
 {
     Moments m = {0, 0};

@@ -189,7 +189,8 @@ static Count count_kernel(Defects *all, const char *kernel)
     return count;
 }
 
-/* Of the defects of a kernel at least so many are found, so many of these near the cause. */
+/* Checks that at least `found` of a kernel's defects are found, and at least `near` of these
+ * near their cause. */
 static void check_kernel(const char *kernel, uint32_t found, uint32_t near)
 {
     static Defects all;

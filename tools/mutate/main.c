@@ -29,7 +29,7 @@ static const char *const kind_names[] = {"synchronisation", "buffer", "offset", 
 
 typedef struct Tally {
     uint32_t of[2][CLASSES];              /* default, strict */
-    uint32_t right[2][CLASSES];           /* of these, with right values */
+    uint32_t right[2][CLASSES];           /* how many of these have right values */
     uint32_t kind[MUTATE_KINDS][CLASSES]; /* by default */
 } Tally;
 

@@ -23,7 +23,7 @@ typedef struct Node {
 typedef struct Touch {
     SimAccess access;
     uint32_t start, end, line, core;
-    uint32_t told; /* of a scalar unit's store to GM: all it did before */
+    uint32_t told; /* what the scalar unit had done before its store to GM */
     uint8_t pipe;
     bool atomic, unit, same;
     uint64_t fractals;

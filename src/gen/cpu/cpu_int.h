@@ -46,7 +46,7 @@ const char *cpu_affine(CpuWriter *w, const Affine *index, bool wide, bool base);
  * kernel's store of that number, which has its own. */
 const char *cpu_index(CpuWriter *w, NestId id, uint32_t store, uint32_t tensor,
                       const Affine *index);
-/* The same at the first lane. */
+/* The address of the access at the first lane. */
 const char *cpu_base(CpuWriter *w, uint32_t tensor, const Affine *index);
 /* Coordinates of the axes from a running number, the outermost first; the lane axis in tiles. */
 void cpu_axes(CpuWriter *w, const char *number, const uint32_t *axes, uint32_t n);

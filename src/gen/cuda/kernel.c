@@ -367,7 +367,7 @@ static void read_row(Writer *w, const bool *reached)
     w->kept = kept;
 }
 
-/* The same into shared memory, where it fits there. */
+/* Keeps the row in shared memory where it fits there. */
 static void share_row(Writer *w, const bool *reached)
 {
     const CudaKernel *k = w->k;

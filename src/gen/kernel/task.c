@@ -328,7 +328,8 @@ static bool cut_task(Cutting *c)
     return true;
 }
 
-/* As it is, or with operators replaced by others. */
+/* Derives kernels for the graph as it is; where that fails, for the graph with operators
+ * rewritten into others. */
 bool kernel_task(Arena *arena, const Graph *graph, const KernelLimits *limits,
                  bool has_type(DType dtype), KernelTask *task, Diag *diag)
 {

@@ -14,7 +14,7 @@ enum {
 /* A token that was taken, and the best other one that might have been. */
 typedef struct Taken {
     uint32_t token, other; /* UINT32_MAX: no other */
-    float lead;            /* of its logit over the other's */
+    float lead;            /* how far its logit is above the other's */
 } Taken;
 
 typedef struct Slot {

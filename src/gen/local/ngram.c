@@ -124,7 +124,7 @@ static Str draw_guided(Ngram *g, Arena *arena, const TokenList *prompt, uint64_t
     return copy;
 }
 
-/* As a model draws again: the first of a few further answers that passes. */
+/* Draws a few further answers, as a model would, and takes the first one that passes. */
 static Str draw_like_a_model(Ngram *g, Arena *arena, const TokenList *prompt, uint64_t stream,
                              bool *cut)
 {

@@ -8,7 +8,7 @@
 typedef struct Samples {
     ExampleList rows;
     Map first;      /* by question: the place of its first answer, plus 1 */
-    uint32_t *next; /* of the same question; 0: none */
+    uint32_t *next; /* the next sample of the same question; 0: none */
 } Samples;
 
 static bool ask(void *self, Arena *arena, const ChatAsk *asks, uint32_t count, ChatReply *replies,

@@ -71,7 +71,7 @@ static int64_t unit_of(const Sizes *s, uint32_t place)
     return place + 1 == s->n ? s->unit[0] : place + 2 == s->n ? s->unit[1] : 1;
 }
 
-/* Of a block, the last two dimensions in whole tiles. */
+/* The elements of a block, with its last two dimensions rounded up to whole tiles. */
 static int64_t elements(const Sizes *s)
 {
     int64_t n = 1;

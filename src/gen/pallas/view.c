@@ -22,7 +22,7 @@ static bool dims_of_shape(Shape shape, int64_t count, PallasView *view)
     return stride == 1;
 }
 
-/* Of an access that walks all of the tensor: one dimension for each axis. */
+/* Gives an access that walks all of the tensor one dimension for each axis. */
 static bool dims_of_access(const Nest *nest, const Affine *index, int64_t count, PallasView *view)
 {
     int64_t above = count;
@@ -209,7 +209,8 @@ static bool is_loop(const PallasKernel *k, uint32_t axis)
     return !((k->loops.kept | k->loops.row) >> axis & 1);
 }
 
-/* Of a dimension that the grid walks, blocks have what their windows need: they overlap. inner: dimensions after it. */
+/* Along a dimension that the grid walks, blocks overlap by what their windows need. inner: the
+ * dimensions after it. */
 static void set_halo(const Nest *nest, const PallasKernel *k, PallasDim *d, uint32_t inner)
 {
     int64_t steps = d->phases ? d->phases : 1, most = d->at + d->pad_low;

@@ -55,9 +55,9 @@ typedef struct Boundary {
     BoundSize *sizes;         /* beside program->dims */
 } Boundary;
 
-/* boundary_axes.c: which axes of the task's tensors the program's sizes stand for. */
+/* Finds which axes of the task's tensors the program's sizes stand for (boundary_axes.c). */
 void boundary_axes(Boundary *b);
-/* boundary_text.c: the program with this signature. */
+/* Writes the program with this signature (boundary_text.c). */
 Str boundary_text(Boundary *b);
 
 #endif

@@ -69,7 +69,8 @@ static void find_last_reads(Cuts *s)
         s->last_read[g->outputs.at[i]] = s->n;
 }
 
-/* Of the nodes in order, as if no stage computed any of them. */
+/* Marks the nodes that need no kernel of their own, in order, as if no stage computed any of
+ * them. */
 static void find_free(Cuts *s)
 {
     Chain all = *s->c;

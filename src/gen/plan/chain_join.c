@@ -327,8 +327,8 @@ static const char *dim_name(Join *j, uint32_t number, const StageDim *dim)
     return product_text(j, &dim->is);
 }
 
-/* The same in the host function, which works products out where they stand: as an expression of
- * sizes it is known to be the same everywhere. */
+/* The size as an expression of the host function. Products stay written out, so that equal sizes
+ * are the same expression everywhere. */
 static const char *host_size(Join *j, const StageDim *dim)
 {
     const char *text = product_text(j, &dim->is);

@@ -238,7 +238,7 @@ double clock_bytes(const Graph *graph)
     return work.read + work.written;
 }
 
-/* Of the largest value that the graph computes. */
+/* The bytes of the largest value that the graph computes. */
 static double largest_bytes(const Graph *graph)
 {
     double most = 0;

@@ -28,11 +28,11 @@ typedef struct ClockCost {
     int64_t ub;  /* bytes of the largest kernel, scratch included */
 } ClockCost;
 bool clock_cost(const Plan *plan, const NpuChip *chip, ClockCost *cost);
-/* The same; a program of more than `most` records is not timed (0: no limit). */
+/* As clock_cost, but a program of more than `most` records is not timed (0: no limit). */
 bool clock_cost_within(const Plan *plan, const NpuChip *chip, uint64_t most, ClockCost *cost);
 
-/* Of programs for one task the fastest so far. The first one offered stands until another is timed as faster, and is not
- * timed where no other may be. */
+/* The fastest program so far for one task. The first one offered stands until another is timed
+ * as faster; it is not timed where no other program is offered. */
 typedef struct ClockBest {
     Plan plan, first;
     bool found;

@@ -15,7 +15,7 @@ typedef struct Fit {
 Fit fit_program(Str craft, const NpuChip *chip);
 /* The message about the first thing that does not fit; NULL: everything fits. */
 const char *fit_reason(Arena *arena, Str craft, const NpuChip *chip);
-/* The same of a program whose parts were found to fit alone: without proving anything. */
+/* Whether a program fits whose parts fit alone; lowers it without proving anything. */
 bool fit_lowered(Str craft, const NpuChip *chip);
 
 #endif

@@ -245,7 +245,7 @@ static bool write_whole(Job *job, int64_t rows, int64_t block)
     return fits;
 }
 
-/* As many rows a step as fit beside them. */
+/* Takes as many rows a step as fit beside the other buffers. */
 static void whole_part(Job *job, int64_t rows)
 {
     for (int64_t block = WHOLE_ROWS; block > 1 && !write_whole(job, rows, block); block /= 2)

@@ -12,8 +12,9 @@
 #include "npu/npu.h"
 
 enum { PLAN_MAX_AXES = 8, PLAN_MOST_NODES = 4096 };
-#define PLAN_DIM_MOST INT64_C(1073741824)    /* largest size of an axis */
-#define PLAN_DIM_HUGE INT64_C(1099511627776) /* of the only one, or of a larger task's */
+#define PLAN_DIM_MOST INT64_C(1073741824) /* largest size of an axis */
+#define PLAN_DIM_HUGE \
+    INT64_C(1099511627776) /* largest size of the only range, or of one of a larger task */
 
 /* An operand of the planned operator, in the order of the host function's parameters. */
 typedef struct PlanOperand {

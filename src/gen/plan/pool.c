@@ -16,7 +16,10 @@
 #include <stdio.h>
 
 enum { REPEAT = 64, CLASSES = 4, MOST_COLUMNS = 256, MOST_PLANES = 3, MOST_DOWN = 64 };
-enum { ITEMS = 8 /* of a core at least, where windows of several planes share some */ };
+enum {
+    ITEMS =
+        8 /* items that a core has at least where windows of several planes share instructions */
+};
 
 static int64_t attr_at(const Node *node, AttrKey key, int i, int64_t fallback)
 {
@@ -182,7 +185,7 @@ static int64_t bytes_of(const Pool *p, const PoolTile *t)
     return (in + lines + 2 * spare_of(p)) * (int64_t)sizeof(float);
 }
 
-/* As many rows as fit; columns give way where not even one does. */
+/* Takes as many rows as fit, and fewer columns where not even one row fits. */
 static PoolTile tile_of(const Pool *p, int64_t across)
 {
     int64_t down = p->most ? 2 : MOST_DOWN;

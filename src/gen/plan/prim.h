@@ -78,7 +78,7 @@ typedef struct PrimGraph {
     PrimValue *values;     /* per graph value; prim 0: not made yet */
     VEC(PrimValue) leaves; /* in order of first use */
     VEC(PrimOutput) outputs;
-    uint32_t depth; /* of the taking apart, against deep graphs */
+    uint32_t depth; /* how deep operators are taken apart, against deep graphs */
     bool rounds;    /* what is computed in f16 or bf16 is rounded to it at once */
     bool smooth;    /* no operator jumps, none of them is rounded: factors may be put together */
 } PrimGraph;

@@ -25,7 +25,7 @@ static void add_leaf(Rewrite *r, ValueId id)
     note_outer(r, r->map[id], id);
 }
 
-static const Node nowhere; /* of what no node of the task says */
+static const Node nowhere; /* the node of values that no node of the task computes */
 
 static double loaded(const Value *v, int64_t at)
 {

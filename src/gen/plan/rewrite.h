@@ -33,10 +33,10 @@ typedef struct Rewrite {
  * *outer: per value of it the value of `graph`, or VALUE_NONE. */
 Graph *rewrite_graph(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag);
 
-/* The same, with losses and distances that the planner takes whole rewritten, too. */
+/* Rewrites also losses and distances that the planner would take whole. */
 Graph *rewrite_composites(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag);
 
-/* The same, but products of two matrices and convolutions stay. */
+/* Rewrites composites, but keeps products of two matrices and convolutions. */
 Graph *rewrite_around_products(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag);
 
 /* Whether a node reads a tensor of several numbers that the file itself holds. */

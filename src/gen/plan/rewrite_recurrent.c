@@ -60,7 +60,8 @@ static ValueId joined(const Net *n, ValueId *parts, uint32_t count, int dim)
     return count == 1 ? parts[0] : rw_make(n->r, OP_CAT, 0, count, parts, 1, &at);
 }
 
-/* As the task has it: its dtype, samples first, no axis of samples. */
+/* Brings a result into the task's form: its dtype, samples first, and no axis of samples where
+ * the task has none. */
 static ValueId as_asked(const Net *n, ValueId x, uint32_t output)
 {
     Shape want = graph_value(n->r->from, n->node->out + output)->shape;

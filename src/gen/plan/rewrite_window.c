@@ -117,7 +117,8 @@ static bool next_place(Window *w)
 
 /* ---- all places ---- */
 
-/* Of all places: their sum, product, maximum, minimum; less `middle` and squared where there is one. */
+/* Combines all places of a window by sum, product, maximum or minimum. With `middle`, it is
+ * subtracted and the difference squared first. */
 static ValueId combine(Window *w, ValueId x, BINARY_Kind kind, ValueId middle)
 {
     Rewrite *r = w->r;

@@ -81,8 +81,8 @@ const char **resident_start(Writer *w);
 void resident_add(Writer *w, const char **lanes);
 void resident_finish(Job *job, Part *part, const char **lanes);
 
-/* The same for tiles of one row: the loops and the rows' values, 64 rows at a time; gives the accumulators
- * (gathered.c). */
+/* Whether the job can be written with tiles of one row whose results are gathered 64 rows at a
+ * time; and its loops and row values, which give the accumulators (gathered.c). */
 bool gathered_takes(const Job *job);
 const char **gathered_rows(Writer *w);
 
@@ -107,13 +107,15 @@ void split_part(Job *job);
 /* Rows so long that all cores work on one, in groups that stay in L2 (rows_all_cores.c); where split_takes. */
 void rows_all_cores_part(Job *job);
 
-/* As many cores as a single axis is worth, and pieces of which each core has several (cores.c). */
+/* Uses as many cores as the work along a single axis is worth, and gives each core several
+ * pieces (cores.c). */
 void few_cores(Job *job, Part *part);
 /* All cores, and pieces of which each has as many, all alike. */
 void even_pieces(Job *job, Part *part);
 /* No more cores than there are pieces: the kept axes, one of them in tiles. */
 void item_cores(Job *job, Part *part, uint32_t tiled, const char *tile);
-/* The same for whole rows whose results all cores combine; the host's scalar is `cores`. */
+/* Uses as many cores as whole rows are worth whose results all cores combine; the host's scalar
+ * is `cores`. */
 void row_cores(Job *job, Part *part, uint32_t tiled, const char *tile);
 
 /* Operands that rows share are loaded once for a block of rows (shared.c). */

@@ -16,7 +16,7 @@ Str original_fence(Arena *arena, const char *language, Str code);
 bool npukb_prompt(Arena *arena, const PromptSpec *spec, Prompt *prompt, Diag *diag);
 /* A row of a table as pandas prints it: names to the left, values to the right. */
 bool npukb_case_text(Arena *arena, Str table, uint32_t row, Buf *out);
-/* reworded.c: the same requests in our own words, where no clone is given. */
+/* Makes the benchmark's requests in our own words, where no clone of it is given (reworded.c). */
 bool original_reworded(Arena *arena, const PromptSpec *spec, Prompt *prompt);
 
 #endif

@@ -384,7 +384,7 @@ bool npukb_prompt(Arena *arena, const PromptSpec *spec, Prompt *prompt, Diag *di
     buf_free(&kase);
     if (!ok)
         return false;
-    /* As the suite's raw route frames it, its stray marks included. */
+    /* The suite's raw route frames the text like this, stray marks included. */
     buf_printf(&user, "\\(%.*s)", STR_ARG(dedent(arena, text)));
     prompt_say(arena, prompt, CHAT_USER, &user);
     prompt->raw = true;

@@ -8,9 +8,9 @@
 void prompt_say(Arena *arena, Prompt *prompt, ChatRole role, Buf *text);
 /* The task, its operands and the chip. */
 void prompt_add_task(Buf *out, const PromptSpec *spec);
-/* rows_prompt.c: the task alone. */
+/* Asks with the task alone, as training rows do (rows_prompt.c). */
 bool prompt_rows(Arena *arena, const PromptSpec *spec, Prompt *prompt);
-/* original.c: the benchmarks' own strategies. */
+/* Asks as the benchmarks' own strategies do (original.c). */
 bool prompt_original(Arena *arena, const PromptSpec *spec, Prompt *prompt, Diag *diag);
 
 #endif

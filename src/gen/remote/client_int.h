@@ -61,7 +61,7 @@ void transfer_close(Transfer *t);
 
 /* retry.c */
 typedef enum RetryKind {
-    RETRY_NO,    /* the same again gives the same: a bad request */
+    RETRY_NO,    /* a bad request: repeating it would fail again */
     RETRY_FINAL, /* and so would any other: the key, the address */
     RETRY_LATER, /* a passing failure */
 } RetryKind;

@@ -27,7 +27,7 @@ WireParams wire_params(const char *model);
 /* The body, keys in a fixed order. False when `extra` is no JSON object. */
 bool wire_request(const WireParams *params, const ChatMessages *messages, Buf *body, Diag *diag);
 
-/* The same for one question: samples get seeds of their own. */
+/* Writes the request for one question; samples get seeds of their own. */
 bool wire_request_for(const WireParams *params, const ChatAsk *ask, Buf *body, Diag *diag);
 
 /* A whole answer that was not streamed. */

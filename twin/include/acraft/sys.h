@@ -10,7 +10,7 @@ namespace AscendC {
 inline int64_t GetBlockNum() { return acraft_core.block_num; }
 inline int64_t GetBlockIdx() { return acraft_core.block_idx; }
 inline int64_t GetSubBlockIdx() { return acraft_core.sub_block_idx; }
-/* Of the cores of this kind: there is one AIC to two AIVs. */
+/* The number of sub-blocks for this kind of core: there is one AIC to two AIVs. */
 inline int64_t GetSubBlockNum() { return g_coreType == AIC ? 1 : acraft_core.sub_block_num; }
 inline int64_t GetTaskRatio() { return acraft_core.task_ratio; }
 inline int64_t GetTaskRation() { return acraft_core.task_ratio; }

@@ -442,7 +442,7 @@ static const char *whole_sizes(const Program *p, const Bands *bands)
     return text;
 }
 
-/* The same roles with nothing whole that may be longer. */
+/* The bands with the same roles, but tiled where an axis may be longer than a tile. */
 static Bands longer_bands(Program *p, const Bands *of)
 {
     Bands longer = {0};

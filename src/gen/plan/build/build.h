@@ -19,8 +19,9 @@ typedef struct BuildTask {
 
 /* The program of just this schedule. False, with a diagnostic: it cannot be built or does not fit on chip. */
 bool build_plan(const BuildTask *task, const Schedule *schedule, Plan *plan, Diag *diag);
-/* The same with smaller tiles and fewer buffers until it fits, and a second kernel for sizes at which what is
- * whole is not; the schedule becomes what was built. */
+/* Builds the schedule with smaller tiles and fewer buffers until it fits, and adds a second
+ * kernel for sizes at which an axis is no longer whole on chip. The schedule becomes what was
+ * built. */
 bool build_fit(const BuildTask *task, Schedule *schedule, Plan *plan, Diag *diag);
 /* Smaller tiles. False: nothing is left to give. */
 bool build_shrink(Schedule *schedule);

@@ -151,10 +151,10 @@ const char *build_rows(Build *b);  /* how many rows a tile has: "r.size" */
 const char *build_lanes(Build *b); /* "t.size" */
 /* "x0[i1, r, 64 : 128]" */
 const char *build_access(Build *b, uint32_t tensor, const Affine *index);
-/* The same access with `more` rows after those of the tile. */
+/* The access with `more` rows after those of the tile. */
 const char *build_access_rows(Build *b, uint32_t tensor, const Affine *index, int64_t more);
 
-/* The same with `wider` lanes, where the band keeps lanes whole. */
+/* The access with `wider` lanes, where the band keeps lanes whole. */
 const char *build_access_more(Build *b, uint32_t tensor, const Affine *index, int64_t more,
                               int64_t wider);
 

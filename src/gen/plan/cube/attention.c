@@ -571,9 +571,9 @@ static bool write_attention(Attention *a, const Graph *graph, const char *name, 
     return !*never && !fit.exceeds;
 }
 
-/* Of the tiles that stand first the fastest by the clock; several kernels are compared with it where the task is planned
- * (choose.c). Where neither is timed, one kernel is taken for scores that L2 does not hold, or of which a causal mask
- * hides half. */
+/* Whether one kernel for attention is worth it: its first tiles are timed and the fastest taken;
+ * choose.c compares it with several kernels. Where neither is timed, one kernel is taken if L2
+ * does not hold the scores, or a causal mask hides half of them. */
 static bool attention_pays(const Attention *a)
 {
     int64_t scores = a->size[ATTENTION_BATCH] * a->size[ATTENTION_QUERIES] *

@@ -42,7 +42,7 @@ static int64_t batch_of(Shape s)
     return n;
 }
 
-/* The same dimensions before the last two. */
+/* Whether both shapes have equal dimensions before the last two. */
 static bool same_batch(Shape a, Shape b)
 {
     if (a.rank != b.rank)

@@ -41,7 +41,7 @@ static ValueId projected(const Heads *h, uint32_t which)
     return rw_swap(h->r, rw_reshape(h->r, y, split), 1, 2);
 }
 
-/* Of sdpa a boolean mask keeps what is true, of mha what is false. */
+/* The mask of the scores. A boolean mask of sdpa keeps what is true, one of mha what is false. */
 static ValueId mask_of(const Heads *h)
 {
     if (h->node->in[IN_MASK] == VALUE_NONE)

@@ -78,7 +78,7 @@ typedef struct Derive {
 bool derive_refuse(Derive *d, const Node *node, const char *why); /* always false */
 /* Element `index` of the value. False: refused, or to be started again. */
 bool derive_at(Derive *d, ValueId id, const NestIndex *index, NestId *out);
-/* The same of a node's first result, or its second. */
+/* Derives element `index` of a node's first result, or of its second. */
 bool derive_node(Derive *d, const Node *node, const NestIndex *index, bool second, NestId *out);
 /* Which one of `n` elements of a dimension the index says; where it says several, the result is written in
  * parts. */

@@ -46,7 +46,8 @@ static int64_t cut_ahead(int64_t border, int64_t by, int64_t size, bool alone)
     return !exact && !alone && at == 0 && size > 1 ? 1 : 0;
 }
 
-/* The same of an axis that goes back from `first`: what lies at the border and beyond comes first. */
+/* The cut of an axis that runs backwards from `first`: the elements at the border and beyond
+ * come first. 0: it is not cut. */
 static int64_t cut_back(int64_t first, int64_t by, int64_t size, int64_t border)
 {
     int64_t at = floor_divide(first - border, by) + 1;

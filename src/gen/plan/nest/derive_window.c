@@ -304,7 +304,8 @@ static bool is_under(const Nest *nest, const NestValue *load, const NestValue *u
     return windows && affine_equal(&index, &load->index);
 }
 
-/* The same element through windows of one element. */
+/* Wraps the load in windows of one element each: the same element, read as the other loads read
+ * theirs. */
 static NestId through_windows(Nest *nest, NestId under)
 {
     Affine index = nest->values.at[under].index;

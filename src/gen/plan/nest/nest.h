@@ -36,7 +36,7 @@ typedef enum NestOp {
     NEST_INSIDE, /* a mask: 0 <= index < bound */
     NEST_PICK, /* the element of `tensor` at index + by * the first argument, a whole number; a second
                     argument is a mask as a load has it */
-    NEST_PRODUCT, /* of products only: the sum of both arguments' products over the axes of `over`, which both have */
+    NEST_PRODUCT, /* matrix products only: the sum of both arguments' products over the axes of `over`, which both have */
 } NestOp;
 
 /* What a nest may hold. */
@@ -140,7 +140,7 @@ Nest *nest_derive(Arena *arena, const Graph *graph, Diag *diag);
  * split[i] is 0: no axis is shared, the reduction is computed in a phase of its own, stored and read from there. */
 Nest *nest_split(const Nest *nest, uint32_t n, const NestId *reductions, const uint32_t *split);
 Nest *nest_derive_kind(Arena *arena, const Graph *graph, NestKind kind, Diag *diag);
-/* The same; *stuck: the node that was refused. */
+/* As nest_derive_kind; *stuck is the node that was refused. */
 Nest *nest_derive_until(Arena *arena, const Graph *graph, NestKind kind, const Node **stuck,
                         Diag *diag);
 /* What a walk of reduced axes is: the axes, and those of the tile; without a tile no sum follows a maximum. */
@@ -163,7 +163,7 @@ int64_t nest_box_run(const Nest *nest, const Affine *index, uint32_t *other);
 uint32_t nest_folds(const Nest *nest, NestFold *folds, uint32_t most);
 /* Neighbouring axes that every access walks as one become one. */
 void nest_merge(Nest *nest);
-/* The same, but only axes of the same group; NULL: of any. */
+/* As nest_merge, but merges only axes of the same group; NULL: of any group. */
 void nest_merge_groups(Nest *nest, const uint32_t *group);
 /* Axes with those that windows read replaced by their roots. */
 uint64_t nest_roots(const Nest *nest, uint64_t axes);

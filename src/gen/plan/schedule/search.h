@@ -20,8 +20,8 @@ typedef VEC(PlanBuilt) PlanTried;
  * an operator is not understood, or no schedule is legal. */
 bool plan_nest(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                const char *name, Plan *plan, Diag *diag);
-/* The same with every program that was timed on the way, `most` of them at most, whatever the task's size;
- * *best is the number of the one that is kept. */
+/* Searches and returns every program that was timed on the way, `most` of them at most, whatever
+ * the task's size. *best is the number of the one that is kept. */
 bool plan_nest_tried(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
                      uint32_t most, PlanTried *tried, uint32_t *best, Diag *diag);
 /* The program of the schedule that the text says (docs/planner.md). False, with a diagnostic at its place in

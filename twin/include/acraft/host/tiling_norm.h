@@ -228,7 +228,7 @@ struct Groups {
         while (k > 1 && d * plane / FLOATS % k) k--;
         return plane <= 64 && plane * d <= 64 * k;
     }
-    /* Of small groups no more than 255 repeats go at a time, by eights. */
+    /* At most 255 repeats of small groups are computed at a time, a multiple of eight. */
     uint32_t most_at_once() const
     {
         uint32_t mask = 64, group = d * plane;

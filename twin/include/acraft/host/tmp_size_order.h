@@ -70,7 +70,7 @@ inline uint32_t reduce_truth(const ge::Shape &s, ge::DataType type, ReducePatter
     if (pattern == ReducePattern::AR) return up(last, BLOCK) * 2 + first * BLOCK;
     return isReuseSource ? 0 : reduce_rows(first, last, 1);
 }
-/* Of one row alone a whole power of two is folded, not half of it. */
+/* A single row is folded by a whole power of two, not by half of it. */
 inline uint32_t folded_in_row(uint32_t first, uint32_t last)
 {
     uint32_t k = power_of_two(last);
