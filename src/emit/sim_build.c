@@ -353,7 +353,9 @@ bool esim_build_kernel(EmitSim *sim, uint32_t kernel, Diag *diag)
     resolve_calls(&b);
     out->entry = k->functions.len ? b.function_at[0] : 0;
     if (b.failed)
-        diag_error(diag, "E099", (Span){0},
-                   "kernel %s uses what has no records without its text: lists", k->name);
+        diag_error(
+            diag, "E099", (Span){0},
+            "kernel %s uses lists of tensors, whose records come from its AscendC text alone",
+            k->name);
     return !b.failed;
 }

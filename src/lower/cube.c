@@ -58,7 +58,8 @@ static bool starts_at_zero(Lower *l, const IrView *v, const char *what)
 {
     if (lx_is(l, v->start[0], 0) && lx_is(l, v->start[1], 0))
         return true;
-    return refuse_cube(l, v, what, "load and multiply the tile from its first row and column on");
+    return refuse_cube(l, v, what,
+                       "load and multiply the whole tile, from its first row and column on");
 }
 
 /* The first element of a view of an NZ tile in L1. */

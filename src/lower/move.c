@@ -51,7 +51,7 @@ static bool access_shape(Lower *l, const IrAccess *a, AscCopy *c)
         if (a->size[i] && !(lx_is(l, a->size[i], 1) && i + 1 < a->rank))
             axis[ranges++] = i;
     if (ranges > 2)
-        return refuse_access(l, a, "more than two axes are ranges");
+        return refuse_access(l, a, "more than two of its axes are slices");
     if (!ranges) {
         c->cols = lx_int(l, 1);
         return true;

@@ -125,7 +125,7 @@ bool derive_divide(Derive *d, const Node *node, const Affine *index, int64_t by,
         AffineTerm t = index->term[i];
         Affine term = affine_axis(t.axis, t.by % by ? t.by : t.by / by);
         if (!affine_add(t.by % by ? rest : times, &term, 1))
-            return derive_refuse(d, node, "an index has too many terms");
+            return derive_refuse(d, node, "an index is a sum of too many terms");
     }
     affine_range(rest, sizes, &low, &high);
     if (low >= 0 && high < by)
@@ -136,7 +136,7 @@ bool derive_divide(Derive *d, const Node *node, const Affine *index, int64_t by,
             split_axis(d, t.axis, by / t.by))
             return false;
     }
-    return derive_refuse(d, node, "it groups elements across the ends of rows");
+    return derive_refuse(d, node, "it groups elements across row ends");
 }
 
 bool derive_flatten(const NestIndex *index, Shape shape, Affine *flat)
@@ -210,7 +210,7 @@ static bool load_tensor(Derive *d, ValueId id, const NestIndex *index, NestId *o
                              str_format(d->arena, "a tensor of %s%s", dtype_name(v->dtype),
                                         v->kind == VALUE_CONST ? " in the file" : ""));
     if (!derive_flatten(index, v->shape, &flat))
-        return derive_refuse(d, NULL, "an index has too many terms");
+        return derive_refuse(d, NULL, "an index is a sum of too many terms");
     *out = d->mask ? nest_load_masked(d->nest, id, &flat, d->mask) : nest_load(d->nest, id, &flat);
     return true;
 }
@@ -350,7 +350,7 @@ static bool walk_part(Derive *d, NestIndex *index, int dim, const Factors *f, in
         NestWalk walk = {walked->index.term[0].axis, f->code[0], dim, from};
         vec_push(d->arena, &d->walks, walk);
         if (!affine_add(&index->dim[dim], &walked->index, f->stride[0]))
-            return derive_refuse(d, NULL, "an index has too many terms");
+            return derive_refuse(d, NULL, "an index is a sum of too many terms");
     }
     for (uint32_t i = 1; i < f->n; i++) {
         rest.size[i - 1] = f->size[i];

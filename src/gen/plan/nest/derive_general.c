@@ -232,17 +232,18 @@ static bool pick_along(Derive *d, const Node *node, ValueId from, ValueId places
     NestIndex index = *inner;
     NestId place, x;
     if (!dtype_is_int(which->dtype) || (graph_maker(d->graph, places) && size >= EXACT_INT))
-        return derive_refuse(d, node, "f32 does not hold places that are computed");
+        return derive_refuse(d, node, "computed indices may be larger than f32 can hold exactly");
     const NestDim *walked = size > 1 ? derive_dim(d, size, derive_axes(inner) | derive_axes(at))
                                      : NULL;
     if (size > 1 && (!walked || walked->index.n != 1))
-        return derive_refuse(d, node, "what it picks from has too many dimensions");
+        return derive_refuse(d, node, "the tensor it picks from has too many dimensions");
     index.dim[dim] = walked ? walked->index : affine_number(0);
     if (!derive_at(d, places, at, &place) || !derive_at(d, from, &index, &x))
         return false;
     *out = x;
     return !walked || derive_replace_axis(d, x, walked->index.term[0].axis, place, out) ||
-           derive_refuse(d, node, "what it picks from would have to be in memory first");
+           derive_refuse(d, node,
+                         "the tensor it picks from would have to be written to memory first");
 }
 
 static bool at_pick(Derive *d, const Node *node, const NestIndex *index, NestId *out)

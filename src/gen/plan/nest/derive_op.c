@@ -21,7 +21,7 @@ static bool operand(Derive *d, const Node *node, uint32_t i, const NestIndex *in
     bool moves = d->kind >= NEST_GENERAL && node->op == OP_WHERE;
     if (dtype_is_int(v->dtype) && !v->weak && node->op != OP_CAST && !moves &&
         !derive_is_exact(d->graph, node->in[i]))
-        return derive_refuse(d, node, "arithmetic of integers");
+        return derive_refuse(d, node, "arithmetic on integers is not planned");
     return derive_at(d, node->in[i], &inner, out);
 }
 
@@ -100,7 +100,7 @@ static bool at_binary(Derive *d, const Node *node, const NestIndex *index, NestI
         return true;
     }
     if (dtype_is_int(graph_value(d->graph, node->out)->dtype) && !keeps_whole(node))
-        return derive_refuse(d, node, "arithmetic of integers");
+        return derive_refuse(d, node, "arithmetic on integers is not planned");
     if (alpha != 1)
         arg[1] = nest_map2(d->nest, "$0 * $1", arg[1], nest_number(d->nest, alpha));
     *out = node->kind == BINARY_div ? quotient(d->nest, arg[0], arg[1])
@@ -211,7 +211,7 @@ static bool at_arange(Derive *d, const Node *node, const NestIndex *index, NestI
 {
     double from = node_float(node, AT_A, 0), step = node_float(node, AT_C, 1);
     if (graph_value(d->graph, node->out)->shape.dim[0] >= EXACT_INT)
-        return derive_refuse(d, node, "it is longer than f32 counts");
+        return derive_refuse(d, node, "it has more elements than f32 can count");
     *out = nest_place(d->nest, &index->dim[0]);
     if (step != 1)
         *out = nest_map2(d->nest, "$0 * $1", *out, nest_number(d->nest, step));
@@ -272,7 +272,7 @@ static bool add_parts(Derive *d, const Node *node, ValueId id, NestIndex *index,
     if (dim == shape.rank) {
         NestId x;
         if (b->n == MOST_PARTS)
-            return derive_refuse(d, node, "what it takes has too many parts");
+            return derive_refuse(d, node, "its operand has too many parts");
         if (!derive_at(d, id, index, &x))
             return false;
         b->x[b->n] = derive_number(d->nest, x);
@@ -317,7 +317,8 @@ static bool places_of(Derive *d, const Node *node, int64_t size, const NestIndex
         const NestDim *walked = to - from > 1 ? derive_dim(d, to - from, derive_axes(kept)) : NULL;
         Affine at = walked ? walked->index : affine_number(0);
         if (walked && walked->axes != b->over[i])
-            return derive_refuse(d, node, "its places are walked otherwise than its elements");
+            return derive_refuse(d, node,
+                                 "its indices and its elements are walked along different axes");
         at.at += from;
         places->x[i] = nest_place(d->nest, &at);
         from = to;
@@ -334,17 +335,19 @@ static bool index_operand(Derive *d, const Node *node, ValueId id, const NestInd
     if (v->kind == VALUE_NODE && d->graph->nodes.at[v->node].op == OP_RESHAPE &&
         graph_value(d->graph, d->graph->nodes.at[v->node].in[0])->kind != VALUE_NODE) {
         if (!derive_flatten(index, v->shape, &flat))
-            return derive_refuse(d, node, "an index has too many terms");
+            return derive_refuse(d, node, "an index is a sum of too many terms");
         *out = nest_load(d->nest, d->graph->nodes.at[v->node].in[0], &flat);
         return true;
     }
     if (v->kind == VALUE_NODE)
-        return derive_is_exact(d->graph, id) ? derive_at(d, id, index, out)
-                                             : derive_refuse(d, node, "places that are computed");
+        return derive_is_exact(d->graph, id)
+                   ? derive_at(d, id, index, out)
+                   : derive_refuse(d, node,
+                                   "a computed integer may be larger than f32 can hold exactly");
     if (!dtype_is_int(v->dtype) || v->kind == VALUE_CONST)
-        return derive_refuse(d, node, "places that are numbers of the file");
+        return derive_refuse(d, node, "indices that are constants of the file are not planned");
     if (!derive_flatten(index, v->shape, &flat))
-        return derive_refuse(d, node, "an index has too many terms");
+        return derive_refuse(d, node, "an index is a sum of too many terms");
     *out = nest_load(d->nest, id, &flat);
     return true;
 }
@@ -470,15 +473,16 @@ static bool at_argmax(Derive *d, const Node *node, const NestIndex *index, NestI
     Shape shape = graph_value(d->graph, node->in[0])->shape;
     const Attr *dims = node_attr(node, AT_DIMS);
     if (!dims || dims->ints.len != 1)
-        return derive_refuse(d, node, "a place among all elements");
+        return derive_refuse(d, node, "an index over all elements of a tensor is not planned");
     uint32_t taken = prim_dims(node, shape.rank);
     int dim = __builtin_ctz(taken);
     NestIndex kept = kept_index(node, index, taken, shape.rank);
     Body b, places;
     if (shape.dim[dim] >= EXACT_INT || !body_of(d, node, node->in[0], &kept, taken, &b) ||
         !places_of(d, node, shape.dim[dim], &kept, &b, &places))
-        return shape.dim[dim] >= EXACT_INT ? derive_refuse(d, node, "f32 does not count so far")
-                                           : false;
+        return shape.dim[dim] >= EXACT_INT
+                   ? derive_refuse(d, node, "it counts further than f32 can hold exactly")
+                   : false;
     NestId most = reduce_parts(nest, node->kind == REDUCE_argmax ? PRIM_MAX : PRIM_MIN, &b);
     NestId none = nest_number(nest, INFINITY);
     for (uint32_t i = 0; i < b.n; i++) {
@@ -502,7 +506,8 @@ static bool at_topk(Derive *d, const Node *node, const NestIndex *index, bool pl
     NestIndex kept = *index;
     Body b, places;
     if (turns > MOST_TURNS || shape.dim[dim] >= EXACT_INT)
-        return derive_refuse(d, node, "it takes more than a few elements");
+        return derive_refuse(
+            d, node, "it takes too many elements, or its rows are longer than f32 can count");
     if (!derive_one_of(d, node, &index->dim[dim], turns, &turn))
         return false;
     kept.dim[dim] = affine_number(0);
@@ -567,7 +572,7 @@ static bool at_gather(Derive *d, const Node *node, const NestIndex *index, NestI
     Body b, places;
     NestId which;
     if (graph_value(d->graph, node->in[1])->shape.dim[dim] != 1 || shape.dim[dim] > MOST_SEARCHED)
-        return derive_refuse(d, node, "it picks several elements, or one of many");
+        return derive_refuse(d, node, "it picks several elements, or picks from too many");
     if (!index_operand(d, node, node->in[1], index, &which) ||
         !body_of(d, node, node->in[0], index, 1u << dim, &b) ||
         !places_of(d, node, shape.dim[dim], index, &b, &places))
@@ -609,7 +614,7 @@ static bool at_reduce(Derive *d, const Node *node, const NestIndex *index, NestI
     Body b;
     if (dtype_is_int(graph_value(d->graph, node->in[0])->dtype) &&
         !derive_is_exact(d->graph, node->in[0]))
-        return derive_refuse(d, node, "arithmetic of integers");
+        return derive_refuse(d, node, "arithmetic on integers is not planned");
     return body_of(d, node, node->in[0], &kept, dims, &b) && reduce_body(d, node, &b, out);
 }
 
@@ -628,9 +633,9 @@ static bool at_scan(Derive *d, const Node *node, const NestIndex *index, NestId 
     NestId x;
     if (!dtype_is_float(graph_value(d->graph, node->out)->dtype) &&
         !derive_is_exact(d->graph, node->out))
-        return derive_refuse(d, node, "arithmetic of integers");
+        return derive_refuse(d, node, "arithmetic on integers is not planned");
     if (d->mask)
-        return derive_refuse(d, node, "its results would have to be in memory first");
+        return derive_refuse(d, node, "its results would have to be written to memory first");
     if (!operand(d, node, 0, index, &x))
         return false;
     *out = derive_number(d->nest, x);
@@ -640,7 +645,7 @@ static bool at_scan(Derive *d, const Node *node, const NestIndex *index, NestId 
     bool ahead = at->n == 1 && at->term[0].by == 1 && at->at == 0;
     bool back = at->n == 1 && at->term[0].by == -1 && at->at == size - 1;
     if (!ahead && !back)
-        return derive_refuse(d, node, "its results would have to be in memory first");
+        return derive_refuse(d, node, "its results would have to be written to memory first");
     *out = nest_scan(d->nest, reductions[node->kind], *out, at->term[0].axis, back);
     return true;
 }
@@ -750,7 +755,7 @@ static bool at_group_norm(Derive *d, const Node *node, const NestIndex *index, N
         return false;
     kept.dim[1] = affine_number(0);
     if (!affine_add(&kept.dim[1], &group, each))
-        return derive_refuse(d, node, "an index has too many terms");
+        return derive_refuse(d, node, "an index is a sum of too many terms");
     for (int i = 2; i < index->rank; i++)
         kept.dim[i] = affine_number(0);
     const NestDim *dim = each == 1 ? NULL : derive_dim(d, each, derive_axes(&kept));
@@ -772,7 +777,7 @@ bool derive_node(Derive *d, const Node *node, const NestIndex *index, bool secon
     if (node->op == OP_TOPK)
         return at_topk(d, node, index, second, out);
     if (second)
-        return derive_refuse(d, node, "its second result is wanted");
+        return derive_refuse(d, node, "only its first result is planned");
     bool ok = d->kind == NEST_WINDOWED && derive_window(d, node, index, out, &taken);
     if (taken)
         return ok;
@@ -808,6 +813,6 @@ bool derive_node(Derive *d, const Node *node, const NestIndex *index, bool secon
     case OP_BATCH_NORM:
     case OP_INSTANCE_NORM: return at_channel_norm(d, node, index, out);
     case OP_GROUP_NORM: return at_group_norm(d, node, index, out);
-    default: return derive_refuse(d, node, "it has no nest");
+    default: return derive_refuse(d, node, "no loop nest computes it");
     }
 }

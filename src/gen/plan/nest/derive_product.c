@@ -97,11 +97,11 @@ static bool at_einsum(Derive *d, const Node *node, const NestIndex *index, NestI
     Str left, result, operands[MOST_OPERANDS];
     uint32_t n = 0;
     if (!node_equation(node, &left, &result) || node->n_in > MOST_OPERANDS)
-        return derive_refuse(d, node, "its equation is of another form");
+        return derive_refuse(d, node, "its equation has a form that is not planned");
     while (n < node->n_in && str_next(&left, ',', &operands[n]))
         n++;
     return n == node->n_in ? at_letters(d, node, n, operands, result, index, out)
-                           : derive_refuse(d, node, "its equation is of another form");
+                           : derive_refuse(d, node, "its equation has a form that is not planned");
 }
 
 static const char batch_letters[] = "abcdefgh";
@@ -217,7 +217,7 @@ static bool walk_channels(Derive *d, Conv *c, const NestIndex *index)
         return false;
     Affine all = input;
     if (!affine_add(&all, &group, inputs))
-        return derive_refuse(d, c->node, "an index has too many terms");
+        return derive_refuse(d, c->node, "an index is a sum of too many terms");
     c->at.dim[c->first - 1] = all;
     c->weight.dim[0] = c->transposed ? all : channel;
     c->weight.dim[1] = c->transposed ? own : input;
@@ -233,7 +233,7 @@ static bool walk_window(Derive *d, Conv *c, const NestIndex *index)
         c->weight.dim[2 + i] = tap;
         if (!affine_add(&at, &index->dim[c->first + i], c->transposed ? 1 : c->stride[i]) ||
             !affine_add(&at, &tap, c->transposed ? -c->dilation[i] : c->dilation[i]))
-            return derive_refuse(d, c->node, "an index has too many terms");
+            return derive_refuse(d, c->node, "an index is a sum of too many terms");
         c->place[i] = at;
     }
     return true;
@@ -265,7 +265,7 @@ static bool read_stretched(Derive *d, Conv *c, NestId *x)
     int64_t step = 1, bound = 1;
     Affine flat;
     if (graph_maker(d->graph, c->node->in[0]))
-        return derive_refuse(d, c->node, "its input would have to be in memory first");
+        return derive_refuse(d, c->node, "its input would have to be written to memory first");
     for (int i = c->spatial; i-- > 0;) {
         int64_t size = c->x.dim[c->first + i];
         NestBound inside = {c->place[i], (size - 1) * c->stride[i] + 1};
@@ -285,7 +285,7 @@ static bool read_stretched(Derive *d, Conv *c, NestId *x)
         bound *= size;
     }
     if (bound >= EXACT_INT || !derive_flatten(&c->at, v->shape, &flat))
-        return derive_refuse(d, c->node, "f32 does not hold its places");
+        return derive_refuse(d, c->node, "its indices are larger than f32 can hold exactly");
     *x = nest_pick(nest, c->node->in[0], &flat, place, 1, bound, mask);
     return true;
 }

@@ -285,7 +285,8 @@ static bool pick_element(Derive *d, const Image *im, const NestId *place, NestId
     d->mask = outer;
     for (int i = 0; i < im->dims && ok; i++)
         ok = !axis[i] || derive_replace_axis(d, *out, axis[i], place[i], out) ||
-             derive_refuse(d, im->node, "what it samples would have to be in memory first");
+             derive_refuse(d, im->node,
+                           "the tensor it samples would have to be written to memory first");
     return ok;
 }
 

@@ -73,7 +73,8 @@ static bool cut_at(Derive *d, const Node *node, const Affine *index, int64_t bor
             if (d->walks.at[w].axis == t.axis)
                 return add_cut(d, &d->walks.at[w], at);
     }
-    return derive_refuse(d, node, "what is joined or filled would have to be in memory first");
+    return derive_refuse(
+        d, node, "the tensor that is joined or filled would have to be written to memory first");
 }
 
 /* The piece that the index lies in, and the index in its operand. */
@@ -92,7 +93,7 @@ static bool find_piece(Derive *d, const Node *node, const Affine *index, const P
         *piece = p;
         *inner = affine_number(p.at - p.by * p.from);
         return affine_add(inner, index, p.by) ||
-               derive_refuse(d, node, "an index has too many terms");
+               derive_refuse(d, node, "an index is a sum of too many terms");
     }
     return derive_refuse(d, node, "an index leaves its tensor");
 }
@@ -232,7 +233,7 @@ static bool at_reshape(Derive *d, const Node *node, const NestIndex *index, Nest
     NestIndex inner;
     Affine flat;
     if (!derive_flatten(index, graph_value(d->graph, node->out)->shape, &flat))
-        return derive_refuse(d, node, "an index has too many terms");
+        return derive_refuse(d, node, "an index is a sum of too many terms");
     if (from->kind != VALUE_NODE) { /* memory has no dimensions */
         int64_t count = 1;
         shape_count(from->shape, &count);
@@ -300,7 +301,7 @@ static bool at_nearest(Derive *d, const Node *node, const NestIndex *index, Nest
         if (shape.dim[i] == in.dim[i] && agrees)
             continue;
         if (!agrees || (up * in.dim[i] != shape.dim[i] && down * shape.dim[i] != in.dim[i]))
-            return derive_refuse(d, node, "sizes are no multiples of each other");
+            return derive_refuse(d, node, "a size is not a multiple of the other");
         if (up > 1) {
             if (!derive_divide(d, node, &index->dim[i], up, &inner.dim[i], &rest))
                 return false;
@@ -308,7 +309,7 @@ static bool at_nearest(Derive *d, const Node *node, const NestIndex *index, Nest
         }
         inner.dim[i] = affine_number(exact ? down / 2 : 0);
         if (!affine_add(&inner.dim[i], &index->dim[i], down))
-            return derive_refuse(d, node, "an index has too many terms");
+            return derive_refuse(d, node, "an index is a sum of too many terms");
     }
     return derive_at(d, node->in[0], &inner, out);
 }
@@ -344,7 +345,7 @@ static bool at_flip(Derive *d, const Node *node, const NestIndex *index, NestId 
         int64_t dim = dims->ints.at[i] < 0 ? dims->ints.at[i] + shape.rank : dims->ints.at[i];
         inner.dim[dim] = affine_number(shape.dim[dim] - 1);
         if (!affine_add(&inner.dim[dim], &index->dim[dim], -1))
-            return derive_refuse(d, node, "an index has too many terms");
+            return derive_refuse(d, node, "an index is a sum of too many terms");
     }
     return derive_at(d, node->in[0], &inner, out);
 }

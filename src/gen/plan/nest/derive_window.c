@@ -128,7 +128,7 @@ static bool derive_windows(Derive *d, const Node *node, const NestIndex *index, 
     *out = derive_number(d->nest, *out);
     for (int i = 0; i < w->n; i++) {
         if (!(d->nest->values.at[*out].axes & bit(w->at[i].axis)))
-            return derive_refuse(d, node, "a window over what is the same everywhere");
+            return derive_refuse(d, node, "a window over a constant is not planned");
         *out = nest_window(d->nest, w->reduce, *out, w->at[i].axis, &w->at[i].window, w->fill);
     }
     return true;

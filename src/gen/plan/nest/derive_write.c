@@ -111,7 +111,8 @@ static bool at_set(Derive *d, const Write *w, const NestDim *walked, NestIndex i
     NestId place = nest_map2(d->nest, "max($0, $1)", last, nest_number(d->nest, 0));
     if (!derive_at(d, w->from, &inner, &from) ||
         !derive_replace_axis(d, from, walked->index.term[0].axis, place, &from))
-        return derive_refuse(d, w->node, "what it writes would have to be in memory first");
+        return derive_refuse(d, w->node,
+                             "the tensor it writes would have to be written to memory first");
     *out = choose(d, found, from, x);
     return true;
 }

@@ -267,7 +267,9 @@ static bool read_fold(Reader *r)
     NestFold fold = {0};
     uint64_t seen = 0;
     if (r->base != r->derived || r->schedule->shares.len || r->nest)
-        return refuse_at(r, at, "one fold, before all that uses it", 0);
+        return refuse_at(
+            r, at, "a schedule has at most one fold, and it stands before the lines that use it",
+            0);
     if (numbered(r->word, 'a', r->base->axes.len + 1) != r->base->axes.len)
         return expected(r, str_format(r->arena, "the next axis, a%u", r->base->axes.len));
     next_word(r);
