@@ -205,7 +205,8 @@ static inline const Node *graph_maker(const Graph *graph, ValueId id)
     return v->kind == VALUE_NODE ? &graph->nodes.at[v->node] : NULL;
 }
 bool graph_is_output(const Graph *graph, ValueId id);
-uint32_t graph_readers(const Graph *graph, ValueId id); /* operands and outputs that it is */
+uint32_t graph_readers(const Graph *graph,
+                       ValueId id); /* how many operands and outputs are this value */
 
 /* Attributes; the fallback is returned when the node does not carry it. */
 const Attr *node_attr(const Node *node, AttrKey key); /* NULL: absent */

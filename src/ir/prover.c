@@ -191,7 +191,7 @@ static bool cancel(Prover *pr, const Poly *p, const PolyTerm *target, const Poly
     return false;
 }
 
-/* The atom's own upper bound, as a fact. */
+/* Cancels a term by an atom of it that has an upper bound: atom <= hi is a fact. */
 static bool cancel_by_range(Prover *pr, const Poly *p, const PolyTerm *target, int depth)
 {
     for (uint32_t k = 0; k < target->degree; k++) {

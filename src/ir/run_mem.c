@@ -317,7 +317,7 @@ static uint32_t mark_of(const Thread *t)
            (uint32_t)(t->scope.core + 1 + t->scope.vector * t->scope.cores);
 }
 
-/* Another core's mark of this epoch. */
+/* Whether another core made the mark since the cores last met. */
 static bool is_foreign(uint32_t mark, uint32_t mine)
 {
     return mark && mark != mine && mark >> MARK_CORE_BITS == mine >> MARK_CORE_BITS;

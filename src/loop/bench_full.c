@@ -222,7 +222,7 @@ static bool decided_before(Judging *j, const EvalTimer *timer, const IrDecisions
     return false;
 }
 
-/* A case that could be judged. */
+/* A case at sizes of its own that the candidate can be judged at. */
 typedef struct SizedCase {
     CaseSpec spec;
     IrDecisions *decided;

@@ -296,7 +296,8 @@ static void make_wishes(Search *s)
     }
 }
 
-/* Until too many bring nothing new. True: the last one still did when there were no more runs. */
+/* Judges wished sizes until too many in a row reach nothing new. True: the runs were used up
+ * while the last one still reached something new. */
 static bool judge_wishes(Search *s, uint32_t most)
 {
     uint32_t runs = 0, dry = 0, looks = 0;

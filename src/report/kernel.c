@@ -325,11 +325,24 @@ static const Verdict *case_at(const ReportKernel *k, uint32_t i)
     return i < before + k->written.len ? k->written.at[i - before] : k->verdicts.at[before];
 }
 
+static bool is_written(const ReportKernel *k, const Verdict *v)
+{
+    for (uint32_t i = 0; i < k->written.len; i++)
+        if (k->written.at[i] == v)
+            return true;
+    return false;
+}
+
 static void put_case(const ReportKernel *k, uint32_t i, bool last, ReportPack *pack, Buf *json)
 {
     const Verdict *v = case_at(k, i);
+    Buf name = {0};
+    if (is_written(k, v) && *v->candidate) /* the form: "project, written-small" */
+        buf_printf(&name, "%s, ", v->candidate);
+    buf_puts(&name, v->kase);
     buf_puts(json, i ? ",{\"name\":" : "{\"name\":");
-    buf_json_str(json, str_from(v->kase));
+    buf_json_str(json, buf_view(&name));
+    buf_free(&name);
     buf_puts(json, ",\"shapes\":");
     buf_json_str(json, str_from(v->inputs));
     buf_printf(json, ",\"status\":\"%s\",\"verdict\":", verdict_status_row(v->status)->text);

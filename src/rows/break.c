@@ -85,7 +85,7 @@ static Str group(const Site *s, int k)
     return str_slice(s->text, (size_t)s->at[k].rm_so, (size_t)s->at[k].rm_eo);
 }
 
-/* `with` with its groups put in. */
+/* Prints the replacement `with`, with the groups of the match filled in. */
 static void put_filled(const Site *s, const char *with, Buf *out)
 {
     size_t depth = 0;

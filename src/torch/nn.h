@@ -58,7 +58,7 @@ PyVal fn_call(Interp *it, Span at, const FnRow *row, const CallArgs *call);
 Str path_name(Str path, Str *space);
 const FnRow *fn_find(Str path);        /* "torch.relu" */
 const FnRow *fn_find_method(Str name); /* "relu", "add_" gives add */
-/* By its bare name in torch.nn.functional or torch; must exist. */
+/* Applies the function of this name in torch.nn.functional or torch, which must exist. */
 PyVal fn_apply(Interp *it, Span at, const char *path, uint32_t n, const PyVal *v);
 
 /* Reading bound arguments. */

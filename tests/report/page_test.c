@@ -301,6 +301,7 @@ T_TEST(kernel_page_counts_written_files_apart)
     small.kase = "small";
     small.correct = again.correct = VERDICT_YES;
     again.kase = "written-small";
+    again.candidate = "project";
     full.kase = "full";
     full.predicted_us = 100;
     full.bound_us = 60;
@@ -321,7 +322,7 @@ T_TEST(kernel_page_counts_written_files_apart)
     CHECK(contains(&page, "; the written files, read back: right in 2 of 2 runs."));
     Str text = buf_view(&page);
     ptrdiff_t first = str_find(text, STR("\"name\":\"full\"")),
-              files = str_find(text, STR("\"name\":\"written-small\"")),
+              files = str_find(text, STR("\"name\":\"project, written-small\"")),
               last = str_find(text, STR("\"name\":\"small\""));
     CHECK(first >= 0 && first < files && files < last);
     uint32_t drawn = 0;

@@ -121,7 +121,7 @@ T_TEST(a_million_scalar_reads_are_no_hang)
     arena_drop(&arena);
 }
 
-/* The same word of an output, often, is none either. */
+/* Reading one word of an output thousands of times is no hang either. */
 T_TEST(asking_often_for_one_word_is_no_hang)
 {
     Arena arena = {0};

@@ -45,7 +45,7 @@ void kernel_name(KernelText *t, uint32_t scope, NestId id, const char *name);
 /* The deepest open scope whose axes the value varies along. */
 uint32_t kernel_scope_of(const KernelText *t, uint64_t axes);
 
-/* The buffer's text, which it loses. */
+/* Moves the buffer's text to the arena and frees the buffer. */
 const char *kernel_take(Arena *arena, Buf *text);
 const char *kernel_number(const KernelText *t, double x);
 /* Craft text with names in the place of $0, $1, $2: functions are called op_NAME, dtypes as_NAME. */
