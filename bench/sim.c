@@ -212,7 +212,7 @@ static void bench_records(float *x, float *y, float *z)
     sim_close(sim);
 }
 
-/* The same stream without data: what a full-size shape costs to check and to time. */
+/* Times the stream without data: what a full-size shape costs to check and to time. */
 static void bench_dry(bool observed)
 {
     SimConfig config = {

@@ -56,7 +56,7 @@ bool box_root_build(const BoxPlan *plan);
 /* Enters Landlock and returns the walls that stand from now on, LANDLOCK and SCOPE (landlock.c). */
 uint32_t box_landlock_enter(const BoxPlan *plan);
 
-/* child.c: never returns. */
+/* Never returns (child.c). */
 ATTR_NORETURN void box_child_main(BoxPlan *plan);
 
 #endif

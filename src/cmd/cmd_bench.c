@@ -289,7 +289,8 @@ static bool read_platform(Arena *arena, const BenchArgs *given, BenchSpec *spec)
     return true;
 }
 
-/* The same suite on every platform that this machine has, one after the other; a table of each, then all together. */
+/* Runs the suite on every platform that this machine has, one after the other, and prints a
+ * table of each, then all together. */
 static int bench_all(Arena *arena, const CmdArgs *args, const BenchArgs *given,
                      const BenchSpec *all, const uint32_t *ks)
 {

@@ -48,8 +48,8 @@ bool run_is_program(Arena *arena, const char *path, const RunOptions *options,
                     EvalCandidate *program);
 int run_program(Arena *arena, const char *path, const EvalCandidate *program,
                 const RunOptions *options);
-/* run_read.c: what can run without a task as an operator project: a directory, or a Craft file by
- * path of the project that it becomes. */
+/* Reads what can run without a task as an operator project: a directory, or a Craft file by path
+ * of the project that it becomes (run_read.c). */
 bool run_read_project(Arena *arena, const char *path, const RunOptions *options,
                       TwinProject *project, Diag *diag);
 

@@ -207,7 +207,7 @@ struct SimBuilder {
 bool esim_build_kernel(EmitSim *sim, uint32_t kernel, Diag *diag);
 uint32_t esim_name(EmitSim *sim, const char *name); /* its number among the names */
 
-/* esim_put.c: records */
+/* Writes the records of instructions (sim_put.c). */
 Record *esim_put(SimCoreRun *c, const SimIns *s, uint16_t op);
 Record *esim_put_at(SimCoreRun *c, uint16_t op, uint32_t file, uint32_t line, uint32_t api);
 void esim_put_flag(SimCoreRun *c, uint16_t op, uint8_t event, int32_t id, uint8_t flags,
@@ -224,19 +224,20 @@ void esim_end_record(SimCoreRun *c);
 /* False: the value is not there yet; the call ends and is run again later. */
 bool esim_read(SimCoreRun *c, SimRead read, uint64_t *bits);
 
-/* sim_queue.c: TPipe and its queues */
+/* TPipe and its queues (sim_queue.c). */
 void esim_open_pipe(SimCoreRun *c);
 void esim_close_pipe(SimCoreRun *c);
 void esim_buffer_get(SimCoreRun *c, const SimIns *s);
 bool esim_queue_ins(SimCoreRun *c, const SimIns *s); /* false: the core gave up */
 
-/* esim_call.c: false: it waits for a value */
+/* Calls an instruction. False: it waits for a value (sim_call.c). */
 bool esim_call(SimCoreRun *c, const SimIns *s);
 
 /* sim_cube.c */
 void esim_cube(SimCoreRun *c, const SimIns *s);
 
-/* sim_run.c: records until so many wait, a value is wanted or the core has ended */
+/* Starts a core. It makes records until so many wait, a value is wanted or the core has ended
+ * (sim_run.c). */
 void esim_core_start(SimCoreRun *c, EmitSimRun *run, uint32_t core);
 void esim_core_fill(SimCoreRun *c, uint32_t want);
 void esim_core_answer(SimCoreRun *c, uint64_t bits); /* to `wanted` */

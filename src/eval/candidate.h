@@ -47,8 +47,8 @@ bool eval_candidate_extract(Arena *arena, Str answer, EvalForm wanted, EvalCandi
 /* The Python text whose class `entry` names; NULL: the form has none of its own. */
 const EvalText *eval_candidate_model(const EvalCandidate *candidate);
 
-/* walk.c: what the candidate's Python model compares at the sizes of `given`, up to its first call of a binding. Nothing
- * runs. `gap`: what the first number lacks to be the second. */
+/* What the candidate's Python model compares at the sizes of `given`, up to its first call of a
+ * binding (walk.c). Nothing runs. `gap`: what the first number lacks to be the second. */
 typedef struct EvalCompared {
     uint64_t place;
     double gap;

@@ -48,8 +48,8 @@ bool eval_twin_sample(EvalRun *run, const EvalKernel *kernel);
 IrHostInput eval_host_input(const EvalRun *run);
 SimRole eval_role(const IrTensor *declared);
 
-/* straight.c: the time of a launch without data from records of the lowered program, without a
- * compiler or processes. Open gives NULL where the configuration does not ask for it or values
+/* The time of a launch without data from records of the lowered program, without a compiler or
+ * processes (straight.c). Open gives NULL where the configuration does not ask for it or values
  * may decide; launch false where there is more to say than a time: then go through the text. */
 typedef struct EvalStraight EvalStraight;
 EvalStraight *eval_straight_open(EvalRun *run);

@@ -35,8 +35,9 @@ bool graph_eval_bytes(const Graph *graph, const EvalOptions *options, int64_t *p
  * reason is in diag, and false is returned. Outputs never share elements with inputs. */
 bool graph_eval(const Graph *graph, Tensor *const *inputs, Tensor *const *params,
                 const EvalOptions *options, Tensor **outputs, Diag *diag);
-/* The same with every rounding to whole numbers nudged one way (0) and the other (1); an output that does
- * not differ from `want` is NULL. Fills others[2 * graph->outputs.len]; all NULL where nothing is rounded. */
+/* Evaluates the graph twice more, with every rounding to whole numbers nudged one way (0) and
+ * the other (1). Fills others[2 * graph->outputs.len]; an output that does not differ from
+ * `want` is NULL, and all are where nothing is rounded. */
 bool graph_eval_others(const Graph *graph, Tensor *const *inputs, Tensor *const *params,
                        const EvalOptions *options, const struct CompareSpec *spec,
                        Tensor *const *want, Tensor **others, Diag *diag);

@@ -47,7 +47,7 @@ static inline double fast_exp(double x)
     return x != x ? x : y;
 }
 
-/* The same in f32: a polynomial of degree 6. Results below 2^-125 are 0. */
+/* The exponential in f32, by a polynomial of degree 6. Results below 2^-125 are 0. */
 static inline float fast_exp_f32(float x)
 {
     float k = x * 1.44269504f + 0x1.8p23f - 0x1.8p23f;

@@ -4,8 +4,8 @@
 
 #include "graph/graph.h"
 
-/* The same operators in the same order, with equal constants and attributes; attributes that are
- * sizes themselves (of a view, of a range) may differ. */
+/* Whether both graphs have the same operators in the same order, with equal constants and
+ * attributes. Attributes that are sizes (of a view, of a range) may differ. */
 bool graph_same_numbers(const Graph *a, const Graph *b);
 
 #endif

@@ -35,10 +35,11 @@ static inline Shape shape_make(int rank, const int64_t *dims)
 
 /* Zeroed; NULL when the size overflows, a dimension is negative, or memory is short. */
 Tensor *tensor_new(DType dtype, Shape shape);
-/* The same without clearing, for one who writes every element. */
+/* Makes a tensor without clearing it, for callers that write every element. */
 Tensor *tensor_new_raw(DType dtype, Shape shape);
-/* The same elements under another shape of the same count; NULL when the counts differ. Both
- * headers own the elements; who writes to one writes to both. */
+/* Another header for the tensor's elements, with another shape of the same count; NULL where the
+ * counts differ. Both headers own the elements, and a write through one is seen through the
+ * other. */
 Tensor *tensor_alias(const Tensor *t, Shape shape);
 bool tensor_sole_owner(const Tensor *t); /* no alias of it is alive */
 void tensor_free(Tensor *t);             /* NULL is fine */

@@ -37,7 +37,8 @@ typedef struct IrGap {
 /* Those of `one` of which none of `seen` had both outcomes; at most so many. */
 uint32_t ir_decided_gaps(const IrProgram *p, const IrDecisions *one, IrDecisions *const *seen,
                          uint32_t n, IrGap *gaps, uint32_t most);
-/* The same operator in another walk; 0: it was not executed there, or both were equal. */
+/* The gap of the same operator in another walk; 0: it was not executed there, or both operands
+ * were equal. */
 double ir_decided_gap(const IrDecisions *one, const IrGap *of);
 
 #endif

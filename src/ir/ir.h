@@ -340,7 +340,8 @@ IrExprId ir_expr3(IrProgram *p, IrExprOp op, IrExprId a, IrExprId b, IrExprId c)
 IrVarId ir_var_new(IrProgram *p, IrVarKind kind, const char *name, DType type);
 IrStmtId ir_stmt_new(IrProgram *p, IrStmtKind kind, Span at);
 bool ir_is_int(const IrProgram *p, IrExprId e, int64_t *value);
-/* The same value whatever the variables hold: structural equality after folding. */
+/* Whether both expressions have the same value whatever the variables hold: they are equal in
+ * structure after folding. */
 bool ir_same(const IrProgram *p, IrExprId a, IrExprId b);
 /* Does the variable stand in the expression? */
 bool ir_mentions(const IrProgram *p, IrExprId e, IrVarId var);

@@ -171,8 +171,8 @@ static bool has_operands(const IrExpr *e)
     return e->type == DT_I64 && ir_expr_rows[e->op].arity == 2;
 }
 
-/* The same expression, or the same operator on operands that are equal as polynomials:
- * (h + 2 - 3) // 2 and (h - 1) // 2. */
+/* Whether both atoms are the same expression, or the same operator on operands that are equal as
+ * polynomials: (h + 2 - 3) // 2 and (h - 1) // 2. */
 static bool same_value(const Prover *pr, const PolyAtom *a, const PolyAtom *b)
 {
     const IrExpr *x = &pr->p->exprs.at[a->expr], *y = &pr->p->exprs.at[b->expr];

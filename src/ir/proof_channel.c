@@ -65,7 +65,7 @@ static bool same_range_var(const IrRange *a, const IrRange *b, IrVarId x, IrVarI
            (x == a->index && y == b->index);
 }
 
-/* The same variable, or those of two loops that run alike. */
+/* Whether both are the same variable, or the variables of two loops that run alike. */
 static bool same_var(const Pair *p, IrVarId x, IrVarId y)
 {
     bool same = x == y;

@@ -248,7 +248,7 @@ static bool is_kept(const ProofWalk *w, const IrBlock *block, uint32_t from, uin
     return !c.any;
 }
 
-/* The same in every turn of the loop. */
+/* Whether the value is the same in every turn of the loop. */
 static bool is_fixed(const ProofWalk *w, const IrStmt *loop, const Poly *value)
 {
     for (uint32_t i = 0; i < loop->axis_count; i++) {

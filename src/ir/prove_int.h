@@ -94,7 +94,7 @@ void proof_cross(ProofWalk *w); /* accesses of several cores to one tensor */
 /* May the value differ between cores? It names the core, or a scalar computed or read there. */
 bool proof_differs(const ProofWalk *w, IrExprId e);
 const char *proof_expr(ProofWalk *w, IrExprId e);
-/* The same value on every core and whenever it is met. */
+/* Whether the expression has the same value on every core and each time it is evaluated. */
 bool proof_is_steady(const ProofWalk *w, IrExprId e);
 /* A share or a loop that splits the same thing over all cores, the same whenever it is met. */
 bool proof_splits_steadily(const ProofWalk *w, const IrStmt *s);

@@ -20,10 +20,11 @@ static int64_t most_values(const JudgeSpec *spec)
     return spec->most_values ? spec->most_values : INT64_C(64) << 20;
 }
 
-/* The same where more is at stake: a time is given, or what the text does beyond cannot be followed. */
+/* The limit where more depends on the case: a time is given, or what the text does at larger
+ * sizes cannot be followed. */
 static int64_t most_at_stake(const JudgeSpec *spec) { return 5 * most_values(spec); }
 
-/* The same where nothing else shows what it does there. */
+/* The limit where nothing else shows what the text does at full size. */
 static int64_t most_at_last(const JudgeSpec *spec) { return 10 * most_values(spec); }
 
 /* ---- the task at the sizes to be timed ---- */

@@ -23,17 +23,17 @@ typedef struct Bench {
     JudgeCache *cache; /* each worker's own after the fork */
 } Bench;
 
-/* bench.c: an attempt with all that is known before anything is judged. */
+/* An attempt with all that is known before anything is judged (bench.c). */
 StoreAttempt bench_empty_attempt(const Bench *b, const BenchItem *item);
 
-/* bench_missing.c: where attempts come from that nobody made. */
+/* The origin of attempts that nobody made (bench_missing.c). */
 #define MISSING_ORIGIN "no answer given"
 bool bench_missing_drop(Bench *b, Diag *diag);
 /* Stores requests without an answer as failures. */
 bool bench_missing_put(Bench *b, Diag *diag);
 
-/* bench_work.c: PoolSpec.work. The request is the number of an item; the reply a JSON list with
- * one object for each turn. */
+/* The work of a process, PoolSpec.work (bench_work.c). The request is the number of an item; the
+ * reply a JSON list with one object for each turn. */
 void bench_work(void *bench, Str request, Buf *reply);
 
 #endif

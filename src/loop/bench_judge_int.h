@@ -6,7 +6,7 @@
 #include "loop/bench_judge.h"
 #include "loop/unfused.h"
 
-/* bench_case.c: what is to be judged, in order. */
+/* What is to be judged, in order (bench_case.c). */
 typedef struct CaseSpec {
     const char *name;
     TorchScale scale;
@@ -27,7 +27,7 @@ TorchTask *case_read(Arena *arena, const JudgeTask *task, const CaseSpec *c,
                      const TorchCases *cases, TorchOptions *options, Diag *diag);
 const char *case_shapes(Arena *arena, const Graph *graph);
 
-/* bench_ready.c: a case with its inputs and its right answer, kept for the next candidate. */
+/* A case with its inputs and its right answer, kept for the next candidate (bench_ready.c). */
 typedef struct CaseReady {
     Arena arena; /* of all that follows */
     const char *key;
@@ -71,32 +71,36 @@ typedef struct Judging {
     Buf log;
 } Judging;
 
-/* bench_judge.c: values of one case. */
+/* Judges the values of one case (bench_judge.c). */
 void judge_case(Judging *j, const CaseSpec *c);
 
 /* Right where values were compared, but not all that it does was seen with values. */
 void judge_leave_unseen(Judging *j, const char *reason);
 
-/* bench_numbers.c: adds the numbers that a text names to the n there are; gives how many there are then. */
+/* Adds the numbers that a text names to the n there are, and returns the new count
+ * (bench_numbers.c). */
 uint32_t text_numbers(Str text, double *numbers, uint32_t n, uint32_t most);
 
-/* bench_again.c: the first case with inputs that nobody could foresee: their seed, and the numbers among
- * them, are drawn from the text itself, so that no text can hold the answers to it. */
+/* Judges the first case with inputs that nobody could foresee: their seed, and the numbers among
+ * them, are drawn from the text itself, so that no text can hold the answers to it
+ * (bench_again.c). */
 void judge_again(Judging *j, const CaseSpec *first);
-/* The same with numbers that text or task name and that are far from all others: next to them small errors are
- * none, so they have a case of their own. None where nothing is named, or the task does not take them. */
+/* Judges the first case with numbers that the text or the task names and that are far from all
+ * others. Beside such numbers small errors vanish, so they have a case of their own. There is
+ * none where nothing is named, or the task does not take them. */
 void judge_far(Judging *j, const CaseSpec *first);
-/* The same with what is no number, and with infinities, where the task's result is defined with them. */
+/* Judges the first case with NaN and infinities among the inputs, where the task's result is
+ * defined for them. */
 void judge_special(Judging *j, const CaseSpec *first);
 /* A case that was right once more, with what the case `again` had among its inputs, where the task takes it. */
 void judge_strewn(Judging *j, CaseSpec c);
 /* A seed that the candidate's own text decides. */
 uint64_t text_seed(const EvalCandidate *c, uint64_t seed);
 
-/* bench_sizes.c: bytes of inputs, parameters and outputs. */
+/* The bytes of inputs, parameters and outputs (bench_sizes.c). */
 bool sizes_bytes(const Graph *graph, int64_t *bytes);
-/* The same with the sizes that the case sets; false: there is no such task, or it is another operator than at full
- * size. */
+/* The bytes at the sizes that the case sets. False: there is no such task, or it is another
+ * operator than at full size. */
 bool sizes_with(const JudgeTask *task, const Graph *full, const CaseSpec *c, int64_t *bytes);
 /* Sizes between. The task's sizes at full size shrunk, one after the other until all values fit into `bytes`: inner
  * axes stay as they are. Variants below the number of sizes begin with another size each; later ones shrink
@@ -105,18 +109,19 @@ bool sizes_within(Arena *arena, const JudgeTask *task, const TorchTask *full, in
                   uint32_t variant, CaseSpec *c);
 uint32_t sizes_variants(const TorchTask *full);
 
-/* bench_follow.c: a candidate that is not Craft, too large at full size for values. It is followed there
- * without them, and must go as in a case with values. False: that is not so; v says why, and nothing where
- * a case was wrong. */
+/* A candidate that is not Craft, too large at full size for values (bench_follow.c). It is
+ * followed there without them, and must go as in a case with values. False: that is not so; v
+ * says why, and nothing where a case was wrong. */
 bool follow_full(Judging *j, const TorchTask *full, const TorchOptions *options, int64_t bytes,
                  Verdict *v, Diag *said);
 
-/* bench_full.c: the candidate at full size, the case "full". With values where they are few enough. Else a
- * Craft text is followed without them (ir/decide.h): what the sizes decide there must have been decided so
- * in one case with values, for which a larger one is judged where needed, or no time is given. */
+/* Judges the candidate at full size, the case "full" (bench_full.c). With values where they are
+ * few enough. Else a Craft text is followed without them (ir/decide.h): what the sizes decide
+ * there must have been decided so in one case with values, for which a larger one is judged
+ * where needed, or no time is given. */
 void judge_full(Judging *j);
-/* bench_sample.c: some blocks of full size with values, where rows of the task stand alone. `run` lets the candidate
- * run on the sample's tensors; false: it cannot. */
+/* Judges some blocks of the full size with values, where rows of the task stand alone
+ * (bench_sample.c). `run` lets the candidate run on the sample's tensors; false: it cannot. */
 struct EvalSample;
 typedef bool SampleRun(void *context, struct EvalSample *sample);
 void judge_sample(Judging *j, const TorchTask *full, SampleRun *run, void *context);
@@ -125,26 +130,29 @@ struct EvalTimer;
 struct IrDecisions;
 struct EvalTimer *full_timer(Judging *j, const CaseSpec *c, Verdict *v);
 struct IrDecisions *full_decisions(Judging *j, const struct EvalTimer *timer, const CaseSpec *c);
-/* bench_indices.c: indices over the range they have at full size, with little behind each. */
+/* Judges indices over the range they have at full size, with little behind each
+ * (bench_indices.c). */
 void judge_indices(Judging *j, const CaseSpec *first);
-/* bench_reach.c: a Craft text at sizes where it decides what it decided in no case so far. */
+/* Judges a Craft text at sizes where it decides what it decided in no case so far
+ * (bench_reach.c). */
 void judge_reach(Judging *j);
-/* bench_reach_code.c: other forms at sizes where their code goes where it went in no case so far. */
+/* Judges other forms at sizes at which their code takes branches that no case has taken so far
+ * (bench_reach_code.c). */
 void judge_reach_code(Judging *j);
-/* bench_reach_model.c: asks for sizes, from those of the cases so far, at which the candidate's Python model decides
- * otherwise. */
+/* Asks for sizes, from those of the cases so far, at which the candidate's Python model decides
+ * otherwise (bench_reach_model.c). */
 typedef void WishSize(void *context, const TorchSet *base, uint32_t knob, int64_t value);
 void reach_model(Judging *j, const TorchSet *const *bases, uint32_t n, uint32_t knobs,
                  const bool *fixed, WishSize *wish, void *context);
 void time_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged,
                Buf *log);
 
-/* bench_checker.c: the tolerance that NPUKernelBench's task asks for itself. In: the text beside its
- * module.py that prepares inputs, the dtype of the case. Out: the rule, and its constant (0: the
- * rule's own). A task without a checker of its own has the default one. */
+/* The tolerance that NPUKernelBench's task asks for itself (bench_checker.c). In: the text
+ * beside its module.py that prepares inputs, the dtype of the case. Out: the rule, and its
+ * constant (0: the rule's own). A task without a checker of its own has the default one. */
 CompareRule checker_rule(Str prepare_inputs, DType dtype, double *bound);
 
-/* bench_trace.c: a picture made small enough to be kept with every attempt. Empty: no picture. */
+/* Makes a picture small enough to be kept with every attempt (bench_trace.c). Empty: no picture. */
 Str judge_trace(Arena *arena, const Buf *picture);
 
 /* bench_judge.c */

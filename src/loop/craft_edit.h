@@ -7,7 +7,7 @@
 
 /* The program without the comments above its first line. */
 Str edit_without_reasons(Arena *arena, Str craft);
-/* The same program, but for comments and for the ranges of sizes that are not one number. */
+/* Whether both texts are the same program, but for comments and the ranges of free sizes. */
 bool edit_same(Arena *arena, Str a, Str b);
 /* By axis of the operand: the name of the size that stands alone there, or NULL. */
 void edit_sizes(Arena *arena, Str craft, const char *operand, NameList *names);

@@ -40,16 +40,16 @@ typedef struct MakeJob {
     bool tunes;  /* the shipped program may still change */
 } MakeJob;
 
-/* make_judge.c: one case, in any process; it changes nothing of the job. */
+/* Judges one case, in any process; changes nothing of the job (make_judge.c). */
 void make_judge(Arena *arena, const MakeJob *job, const MakeCase *c, MakeAnswer *answer);
-/* make_wire.c: from one process to another. */
+/* Writes and reads an answer that goes from one process to another (make_wire.c). */
 void make_answer_put(const MakeAnswer *answer, Buf *out);
 bool make_answer_take(Arena *arena, Str text, MakeAnswer *answer);
 /* Of a case whose process gave none; died: how it ended, NULL: its answer cannot be read. */
 void make_answer_lost(Arena *arena, const char *task, const char *kase, const char *died,
                       MakeAnswer *answer);
 
-/* make_shipped.c: which sizes the shipped program accepts. */
+/* Which sizes the shipped program accepts (make_shipped.c). */
 typedef struct MakeShipped {
     const IrProgram *ir;
     const Plan *plan; /* as it was planned, at the task's own sizes */
@@ -58,15 +58,16 @@ typedef struct MakeShipped {
 bool make_shipped_read(Arena *arena, const MakeJob *job, MakeShipped *shipped);
 /* Whether it takes the sizes of a plan made at other ones; `turns` (may be NULL) gets what they decide. */
 bool make_shipped_takes(Arena *arena, const MakeShipped *shipped, const Plan *at, IrTurns *turns);
-/* The same for the task read at other sizes, without planning it there: `at` gets the shipped plan with
- * the operands of that graph. False: it is another operator, or the program refuses its sizes. */
+/* Whether the shipped program serves the task at other sizes, without planning it there. `at`
+ * gets the shipped plan with the operands of that graph. False: it is another operator, or the
+ * program refuses its sizes. */
 bool make_shipped_serves(Arena *arena, const MakeJob *job, const MakeShipped *shipped,
                          const Graph *graph, Plan *at, IrTurns *turns);
 /* Fills in which sizes the program fixes to the task's. */
 void make_note_fixed(Arena *arena, const MakeJob *job);
 
-/* make_branch.c: sizes at which branches are taken that no case has taken yet. In: what the judged cases
- * decided. Out: at most MAKE_BRANCH_CASES cases, the task's own branches first. */
+/* Finds sizes at which branches are taken that no case has taken yet (make_branch.c). In: what
+ * the judged cases decided. Out: at most MAKE_BRANCH_CASES cases, the task's own branches first. */
 enum { MAKE_BRANCH_CASES = 8 };
 uint32_t make_branch_cases(Arena *arena, const MakeJob *job, const IrTurns *seen, MakeCase *cases);
 /* Which launches of the host function the cases took. */
@@ -74,7 +75,8 @@ void make_branches(Arena *arena, const MakeJob *job, const IrTurns *seen, MakeRe
 /* Elements of all values of a task. */
 double make_elements(const Graph *graph);
 
-/* make_all.c: tunes the shipped program and judges all cases, in as many processes as the job may have. */
+/* Tunes the shipped program and judges all cases, in as many processes as the job may have
+ * (make_all.c). */
 void make_tune_and_judge(Arena *arena, MakeJob *job, Diag *diag);
 
 /* Plans the task's graph, as the job rounds. */
@@ -88,16 +90,16 @@ bool make_excuse(const MakeSpec *spec, Verdict *verdict);
 TorchOptions make_options(const MakeJob *job, uint64_t seed);
 EvalCraft make_candidate(Arena *arena, const Plan *plan);
 
-/* make_tune.c: the shipped program gets a rule over the shape for its choices, fitted at sizes
- * between small and medium. NULL: there is nothing to choose, or nothing to try it at. */
+/* Gives the shipped program a rule over the shape for its choices, fitted at sizes between small
+ * and medium (make_tune.c). NULL: there is nothing to choose, or nothing to try it at. */
 TuneWork *make_tune_open(Arena *arena, MakeJob *job);
 void make_tune_end(Arena *arena, MakeJob *job, TuneWork *work);
-/* make_range.c: dims of the shipped program that are a stated size get its range. */
+/* Gives dims of the shipped program that are a stated size its range (make_range.c). */
 bool make_limit(Arena *arena, MakeJob *job, Diag *diag);
 
 /* "x f32[64,512], w f32[512]" (make_names.c) */
 const char *make_inputs(Arena *arena, const Graph *graph);
-/* make_drawn.c: what was read holds for any values; else false, with an error. */
+/* Whether what was read holds for any values. False, with an error: it does not (make_drawn.c). */
 bool make_holds(Arena *arena, const TorchTask *task, Diag *diag);
 
 /* The text with a legend of the program's names that it speaks of (make_names.c). */

@@ -15,7 +15,7 @@ bool make_shipped_read(Arena *arena, const MakeJob *job, MakeShipped *shipped)
     return shipped->ir && shipped->ir->operand_count == plan->operands.len;
 }
 
-/* The same tensors of the task, as the program's parameters see them. */
+/* Whether both plans take the same tensors of the task, as the program's parameters see them. */
 static bool same_operands(const Plan *a, const Plan *b)
 {
     bool same = a->operands.len == b->operands.len;

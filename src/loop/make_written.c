@@ -55,7 +55,7 @@ static bool read_program(Written *w)
     return w->program != NULL;
 }
 
-/* The same shapes as a size before it say nothing new. */
+/* Whether the size has shapes that no size before it had. */
 static bool is_new(const Written *w, const Graph *g)
 {
     for (uint32_t k = 0; k < w->size_count; k++) {

@@ -32,7 +32,7 @@ typedef struct RepairTurn {
 typedef enum RepairEnd {
     REPAIR_OK,       /* a candidate passed */
     REPAIR_TURNS,    /* no turn was left */
-    REPAIR_REPEATED, /* the same program came again */
+    REPAIR_REPEATED, /* the model gave the same program again */
     REPAIR_FAILED,   /* no answer came; the last reply says why */
 } RepairEnd;
 

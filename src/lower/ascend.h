@@ -46,7 +46,7 @@ typedef enum AscForm {
     ASC_F_REDUCE,      /* dst, a, work c, count */
     ASC_F_REDUCE_AT,   /* dst, a, work c, count, with index? */
     ASC_F_REPEAT_SUM,  /* dst, a, mask, repeat, dst stride, block stride, repeat stride */
-    ASC_F_REPEAT_AT,   /* the same and the order of value and index */
+    ASC_F_REPEAT_AT,   /* as above, and the order of value and index */
     ASC_F_BLOCK,       /* dst, a, repeat, mask, dst stride, block stride, repeat stride */
     ASC_F_GATHER,      /* dst, a, byte offsets b, base (scalar), count */
     ASC_F_GATHER_MASK, /* dst, a, pattern b, true, count, {1, 1, 8, 8}; result */

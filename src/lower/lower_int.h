@@ -125,7 +125,8 @@ bool lower_compute(Lower *l);
 bool lower_align(Lower *l);
 /* Part of compute: loads of loops with much work are issued a turn ahead (ahead.c). */
 void lower_ahead(Lower *l);
-/* The same: buffers in an order in which two sources do not share bank groups (bank.c). */
+/* A part of init: orders buffers so that two sources of an instruction do not share bank groups
+ * (bank.c). */
 void lower_banks(Lower *l);
 /* Part of init: inputs that are read once (stream.c). */
 void lower_streams(Lower *l);

@@ -120,8 +120,8 @@ static void spread_blocks(Lower *l, const View2 *d, AscRef blocks)
     ls_close(l, &body, owner, false);
 }
 
-/* The same for rows of any length: those that a repeat does not fit into read one block again and again,
- * which takes as long as six (npu/cost.def ONE_BLOCK). */
+/* Spreads rows of any length. Rows that do not fit into a repeat read one block again and again,
+ * which takes as long as six blocks (npu/cost.def ONE_BLOCK). */
 static void spread_short(Lower *l, const View2 *d, AscRef blocks)
 {
     bool fits = d->full && dtype_bytes(d->ref.dtype) == 4;

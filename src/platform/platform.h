@@ -57,7 +57,7 @@ typedef struct Platform {
     PlatformMemory memories[PLATFORM_MEMORIES];
     const char *roles;    /* what an axis may become, the outermost first */
     const char *compiler; /* program that `doctor` looks for; NULL: none */
-    const char *runner;   /* the same of what shows that the machine is there */
+    const char *runner;   /* the program that shows that the machine is there */
     PlatformWrite *write; /* files of a task; NULL: see `instead` */
     PlatformCompile *compile;
     PlatformJudge *judge;        /* NULL: nothing of it runs from here */

@@ -67,11 +67,12 @@ enum { ROWS_KNOBS = 16 }; /* more are not varied */
 typedef struct RowsTask {
     uint64_t number;
     RowsFamily family;
-    uint32_t families;     /* of which it has a step: a bit for each */
-    const char *flow;      /* "chain", "tree", "shared": how values are used */
-    uint32_t operators;    /* difficulty */
-    const Graph *whole;    /* as it was drawn */
-    const Graph *drawn;    /* the same without what no result needs; `read` means the same */
+    uint32_t families;  /* of which it has a step: a bit for each */
+    const char *flow;   /* "chain", "tree", "shared": how values are used */
+    uint32_t operators; /* difficulty */
+    const Graph *whole; /* as it was drawn */
+    const Graph
+        *drawn; /* the graph without what no result needs; it computes what `read` computes */
     const TorchTask *read; /* what the reader made of the model file */
     Str model;             /* the file */
     VEC(RowsKnob) knobs;   /* sizes of the file */
@@ -270,7 +271,7 @@ struct Row {
     Str worse; /* an answer that fails, to the task's own prompt; empty: none */
     Str task;  /* that prompt, and the right answer to it */
     Str right;
-    Row *twin; /* the same in AscendC: at most two */
+    Row *twin; /* the row in AscendC: at most two */
     uint32_t twins;
     bool is_twin;
 };

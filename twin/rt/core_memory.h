@@ -251,7 +251,7 @@ void __asan_loadN_noabort(uintptr_t at, size_t bytes) { load(at, bytes); }
 void __asan_storeN_noabort(uintptr_t at, size_t bytes) { store(at, bytes); }
 void __asan_handle_no_return(void) {}
 
-/* The same of g++ (-fsanitize=thread). */
+/* The callbacks of g++ (-fsanitize=thread). */
 #define WATCH(bytes)                                                                              \
     void __tsan_read##bytes(void *at) { load((uintptr_t)at, bytes); }                             \
     void __tsan_write##bytes(void *at) { store((uintptr_t)at, bytes); }                           \

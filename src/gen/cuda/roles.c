@@ -13,7 +13,7 @@ enum {
     SHARED_ALONE = 200 * 1024, /* bytes: one block has the processor */
     SHARED_MOST = 100 * 1024,  /* bytes: two such blocks share a processor */
     FLOATS = 32,               /* of a row that a thread keeps */
-    COLUMN_FLOATS = 96         /* the same where a thread takes a row alone */
+    COLUMN_FLOATS = 96         /* most floats of a row that a thread takes alone */
 };
 
 static bool packs(const Affine *index, uint32_t axis, int64_t v)

@@ -138,7 +138,7 @@ static void take_scratch(CudaModel *m)
     m->piece_token = m->start + pieces + 1;
 }
 
-/* The same floats as nn_rotary_table. */
+/* Computes the floats of nn_rotary_table on the device. */
 static void take_rotary(CudaModel *m)
 {
     int half = m->shape.head_dim / 2;

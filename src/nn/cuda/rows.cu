@@ -83,7 +83,8 @@ static __global__ void norm_back_kernel(int rows, int width, bf16 *dx, float *pa
     }
 }
 
-/* The same for rows of 256 IT numbers, which the registers of a warp hold: each row is read once. */
+/* The kernel for rows of 256 IT numbers, which the registers of a warp hold: each row is read
+ * once. */
 template <int IT>
 static __global__ void norm_back_short(int rows, bf16 *dx, float *parts, const bf16 *base,
                                        const bf16 *dy, const bf16 *x, const float *w,

@@ -181,7 +181,7 @@ inline void ConfusionTranspose(const LocalTensor<T> &dst, const LocalTensor<T> &
     acraft::Site s = site.in("ConfusionTranspose");
     confusion::Extents cut = {t.param1, t.param2, t.param4, t.param3};       /* B, A1, A2, A3 */
     confusion::Extents heads = {t.param1, t.param2, t.param6 * 16, t.param3}; /* B, N, S, H/N */
-    confusion::Extents first = {t.param1, t.param2, t.param7 * 16, t.param3}; /* the same in the layout that keeps it elsewhere */
+    confusion::Extents first = {t.param1, t.param2, t.param7 * 16, t.param3}; /* the extents in the layout that keeps them elsewhere */
     switch (type) {
     case TransposeType::TRANSPOSE_NZ2ND_0213: return confusion::move(dst, src, cut, confusion::nd_0213, confusion::nz_each, s);
     case TransposeType::TRANSPOSE_NZ2NZ_0213: return confusion::move(dst, src, cut, confusion::nz_0213, confusion::nz_each, s);

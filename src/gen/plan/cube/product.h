@@ -23,7 +23,7 @@ typedef struct ProductOperand {
 typedef enum ProductEnd {
     PRODUCT_STORED, /* to memory */
     PRODUCT_SENT,   /* to the vector role */
-    PRODUCT_ROWS    /* the same, and a tile has whole rows */
+    PRODUCT_ROWS    /* as above, and a tile has whole rows */
 } ProductEnd;
 
 typedef struct Product {

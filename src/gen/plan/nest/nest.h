@@ -42,7 +42,7 @@ typedef enum NestOp {
 /* What a nest may hold. */
 typedef enum NestKind {
     NEST_AFFINE,   /* every access is affine and stays inside its tensor */
-    NEST_WINDOWED, /* the same, and windows over values: pools, pads */
+    NEST_WINDOWED, /* as above, and windows over values: pools, pads */
     NEST_GENERAL,  /* also accesses under a mask, and picked by value */
     NEST_PRODUCTS  /* also products of large matrices and convolutions */
 } NestKind;
