@@ -168,6 +168,10 @@ static int run_check(CmdArgs *args, const DataArgs *a, Diag *diag)
     const char *home = cmd_home(&args->arena);
     RowsCheckSpec spec = {.dir = args->words[1], .tokenizer = a->tokenizer};
     RowsCheck c;
+    if (a->again < 0) {
+        fprintf(stderr, "acraft data check: --again is out of range\n");
+        return CMD_USAGE;
+    }
     if (home && !a->no_suites)
         spec.tasks = path_join(&args->arena, home, "tasks");
     if (!rows_check(&args->arena, &spec, &c, diag))
@@ -192,7 +196,8 @@ static int run_check(CmdArgs *args, const DataArgs *a, Diag *diag)
 
 static int run_data(CmdArgs *args, const DataArgs *a)
 {
-    Diag diag = diag_make(&args->arena, a->out ? a->out : "", STR(""));
+    const char *about = a->out ? a->out : args->word_count > 1 ? args->words[1] : "";
+    Diag diag = diag_make(&args->arena, about, STR(""));
     RowsSpec spec;
     uint64_t shown = 0;
     ScoreArgs score = a->score;

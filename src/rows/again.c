@@ -177,7 +177,7 @@ static bool read_lines(Again *a, const char *name, bool must, Diag *diag)
             vec_push(a->arena, &a->lines, line);
         json_decref(json);
         if (!ok) {
-            diag_error(diag, "R001", (Span){0}, "%s is damaged", path);
+            diag_error(diag, "R001", (Span){0}, "%s is damaged", name);
             return false;
         }
     }

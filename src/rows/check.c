@@ -151,10 +151,10 @@ static bool check_lines(Checking *c, const char *dir, const char *name, size_t m
         return false;
     if (!most)
         c->check->hash = hash64(text.at, text.len);
-    while (str_next(&text, '\n', &line)) {
+    for (uint32_t number = 1; str_next(&text, '\n', &line); number++) {
         json_t *row = line.len ? json_loadb(line.at, line.len, 0, NULL) : NULL;
         if (line.len && !row) {
-            diag_error(diag, "R001", (Span){0}, "%s is damaged", path);
+            diag_error(diag, "R001", (Span){0}, "line %u of %s is damaged", number, name);
             return false;
         }
         if (row && most)
@@ -166,12 +166,27 @@ static bool check_lines(Checking *c, const char *dir, const char *name, size_t m
     return true;
 }
 
+/* A run that has ended has a card; it is written last. */
+static bool is_finished(Arena *arena, const char *dir, Diag *diag)
+{
+    if (file_exists(path_join(arena, dir, "card.md")))
+        return true;
+    if (!file_exists(path_join(arena, dir, "state")))
+        diag_error(diag, "R001", (Span){0}, "no rows of acraft data make are here");
+    else
+        diag_error(diag, "R001", (Span){0}, "the run is not finished");
+    diag_hint(diag, "acraft data make -o %s with the run's options makes its rows", dir);
+    return false;
+}
+
 bool rows_check(Arena *arena, const RowsCheckSpec *spec, RowsCheck *check, Diag *diag)
 {
     RowsSuites suites = {0};
     const char *tokenizer = spec->tokenizer ? spec->tokenizer
                                             : path_join(arena, spec->dir, "tokenizer.json");
     *check = (RowsCheck){0};
+    if (!is_finished(arena, spec->dir, diag))
+        return false;
     Bpe *bpe = bpe_open(tokenizer, diag);
     if (!bpe)
         return false;

@@ -8,6 +8,7 @@
 #include "nn/bpe.h"
 #include "tests/t.h"
 #include <string.h>
+#include <unistd.h>
 
 static RowsMaker maker_of(uint64_t seed)
 {
@@ -349,6 +350,14 @@ T_TEST(written_rows_are_checked_again)
     CHECK_EQ_INT(check.twice, 0);
     CHECK_EQ_INT(check.over, 0);
     CHECK(check.longest > 10);
+    REQUIRE(file_write(path_join(&arena, dir, "rows.jsonl"), STR("{}\n{\"id\": \n"), &diag));
+    CHECK(!rows_check(&arena, &check_spec, &check, &diag)); /* half a line */
+    Buf said = {0};
+    diag_print(&diag, &said);
+    CHECK(str_find(buf_view(&said), STR("line 2 of rows.jsonl")) >= 0);
+    buf_free(&said);
+    CHECK(unlink(path_join(&arena, dir, "card.md")) == 0);
+    CHECK(!rows_check(&arena, &check_spec, &check, &diag)); /* a run that was stopped */
     file_remove_tree(dir, &diag);
     arena_drop(&arena);
 }
