@@ -180,11 +180,11 @@ static void move_written(Draw *d, Sizes sizes)
                       sizes);
 }
 
-/* A stretch of an axis replaced by another tensor. */
+/* A stretch of an axis replaced by another tensor; of all of it nothing would be left. */
 static void move_replaced(Draw *d, Sizes sizes, int dim)
 {
     int64_t start = dice_below(&d->dice, 4), n = 1 + dice_below(&d->dice, 4);
-    if (sizes.dim[dim].n < start + n) {
+    if (sizes.dim[dim].n < start + n || sizes.dim[dim].n == n) {
         d->failed = true;
         return;
     }

@@ -22,6 +22,20 @@ T_TEST(drawn_files_are_read_back)
     CHECK_EQ_INT(families, (uint32_t)((UINT64_C(1) << FAMILY_COUNT) - 1));
 }
 
+/* slice_scatter of a whole axis: the reader leaves it out. */
+T_TEST(nothing_is_drawn_that_the_reader_takes_away)
+{
+    static const uint64_t numbers[] = {5523, 84615, 97207};
+    for (int i = 0; i < 3; i++) {
+        Arena arena = {0};
+        RowsTask task = {0};
+        bool differs = false;
+        rows_draw(&arena, 31, ROWS_WIDE + numbers[i], &task, &differs);
+        CHECK_MSG(!differs, "%.*s", STR_ARG(task.model));
+        arena_drop(&arena);
+    }
+}
+
 T_TEST(a_task_is_the_same_every_time)
 {
     Arena arena = {0};
