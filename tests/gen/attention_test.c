@@ -138,6 +138,22 @@ T_TEST(attention_is_one_kernel_where_that_is_faster)
     }
 }
 
+/* The cube multiplies the scores of the next turns while the vector role is at those of this one. */
+T_TEST(attention_has_two_turns_under_way)
+{
+    Arena arena = {0};
+    Diag diag;
+    Plan plan = {0};
+    NpuChip chip = without_l2();
+    const Graph *g = read_model(&arena,
+                                "self, q, k, v):\n"
+                                "        return torch.softmax(q @ k.mT, dim=-1) @ v",
+                                QKV(1, 2, 2048, 2048, 64), &diag);
+    REQUIRE(plan_make(&arena, untimed(&arena, g), &chip, 0, &plan, &diag));
+    CHECK_MSG(str_find(plan.craft, STR("two turns ahead")) > 0, "%.*s", STR_ARG(plan.craft));
+    arena_drop(&arena);
+}
+
 /* Weights that something else reads are wanted in memory: products and a softmax. */
 T_TEST(attention_whose_weights_are_a_result_is_several_kernels)
 {

@@ -1,28 +1,34 @@
 /* Attention as Craft. In: a graph. Out: the program, with its reasons.
  *
  * A tile of queries meets one tile of keys after the other. In turn u the cube multiplies q with keys u, and the weights of turn
- * u - 1 with values u - 1, so that both roles work at once:
+ * u - 2 with values u - 2, so that neither role waits for what the other has just begun:
  *
- *     cube    q k(0) ─▶ q k(1), w(0) v(0) ─▶ q k(2), w(1) v(1) ─▶ ...
- *     vector            w(0)              ─▶ w(1), adds (0)    ─▶ ...
+ *     cube    q k(0) ─▶ q k(1) ─▶ q k(2), w(0) v(0) ─▶ q k(3), w(1) v(1) ─▶ ...
+ *     vector            w(0)   ─▶ w(1)              ─▶ w(2), adds (0)    ─▶ ...
+ *
+ * Where a tile of queries is handed over in more than four parts, the channels hold one turn only, and the cube is one turn ahead.
  *
  * The vector role keeps for each query the largest score so far and the sum of exponentials that is taken from it; what was added
- * up moves to a larger one by a factor (`now`; `before` is that of the turn before). Weights of f16 and bf16 are handed over in
+ * up moves to a larger one by a factor (`now`; `before` and `past` are those of the turns before). Weights of f16 and bf16 are handed over in
  * two parts, what they round to and what that leaves, so that they are as exact as those of f32. */
 #include "gen/plan/cube/attention.h"
 
 #include "gen/plan/clock.h"
 #include "gen/plan/fit.h"
 
+#include <math.h>
 #include <string.h>
 
 #define LOWEST "-3.4028235e+38" /* the least finite number: what is shifted by it stays a number */
 
-/* Tiles of queries and keys; queries that the vector role takes at once; steps through L0. */
+/* Tiles of queries and keys; queries that the vector role takes at once; steps through L0 along the depth of q k and along the
+ * keys of values. */
 typedef struct Tiles {
-    int64_t m, n, part, step;
-    int l1, l0c; /* buffers of tiles of keys and values; of products */
-    bool pair;   /* two vector cores beside each cube core, which take parts by turns */
+    int64_t m, n, part, step, along;
+    int l1, left,
+        l0c;   /* buffers of tiles of keys and values; of their left sides in L0A; of products */
+    int ahead; /* turns */
+    bool pair; /* two vector cores beside each cube core, which take parts by turns */
 } Tiles;
 
 typedef struct Writing {
@@ -37,53 +43,92 @@ static bool in_parts(const Attention *a) { return a->dtype != DT_F32; }
 
 /* ---- tiles ---- */
 
+enum { MOST_TILES = 160, CHANNEL_DEPTH = 8 };
+
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 static int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Keys and values halve L0B between them; L0A holds the left sides of both, of halves also what their rounding left. */
+static bool fit_l0(const Attention *a, Tiles *t)
+{
+    enum { MOST = 128 };
+    int64_t size = (int64_t)dtype_bytes(a->dtype), half = (int64_t)a->chip->l0b / 2 / size;
+    int64_t d = round_up(a->size[ATTENTION_DEPTH], 16), room = (int64_t)a->chip->l0a / size;
+    int64_t wide = round_up(a->size[ATTENTION_WIDTH], 16), low = in_parts(a) ? 1 : 0;
+    t->step = smaller(smaller(half / t->n / 16 * 16, MOST), d);
+    for (t->along = smaller(smaller(half / wide / 16 * 16, MOST), t->n); t->along >= 16;
+         t->along = t->along / 32 * 16)
+        for (t->left = 2; t->left > 0; t->left--)
+            if (t->m * (t->left * larger(t->step, t->along) + low * t->along) <= room)
+                return t->step >= 16;
+    return false;
+}
 
 /* Steps and depths with which tiles fit into L1, L0 and L0C. False: they do not. */
 static bool fit_cube(const Attention *a, Tiles *t)
 {
     int64_t size = (int64_t)dtype_bytes(a->dtype), d = round_up(a->size[ATTENTION_DEPTH], 16);
     int64_t wide = round_up(a->size[ATTENTION_WIDTH], 16);
-    int64_t left = (int64_t)a->chip->l0a / 2 / (t->m * size);
-    int64_t right = (int64_t)a->chip->l0b / 2 / (larger(t->n, wide) * size);
-    t->step = (left < right ? left : right) / 16 * 16;
-    t->step = t->step > 128 ? 128 : t->step;
     int64_t once = t->m * d, turn = t->n * (d + wide) + t->m * t->n * (in_parts(a) ? 2 : 1);
     t->l1 = (once + 2 * turn) * size <= (int64_t)a->chip->l1 ? 2 : 1;
     int64_t c = t->m * (t->n + wide) * 4;
     t->l0c = 2 * c <= (int64_t)a->chip->l0c ? 2 : 1;
-    return t->step >= 16 && (once + turn) * size <= (int64_t)a->chip->l1 &&
+    /* Both roles may have two turns of every channel under way, or each could wait for the other. */
+    t->ahead = 2 * (t->m / t->part) <= CHANNEL_DEPTH ? 2 : 1;
+    return fit_l0(a, t) && (once + turn) * size <= (int64_t)a->chip->l1 &&
            c <= (int64_t)a->chip->l0c;
 }
 
-/* Cycles of the slowest core, about: per turn the vector role's passes over scores and results, and the way through both
- * channels. */
+/* Cycles of the vector role for a turn: passes over scores and results, and the calls for each part. */
+static double vector_cycles(const Attention *a, const Tiles *t, int64_t rows, int64_t keys)
+{
+    enum { LANES = 64, CALLS = 700, TURN = 100 };
+    const double passes = in_parts(a) ? 14 : 9, result_passes = 4.5;
+    int64_t wide = round_up(a->size[ATTENTION_WIDTH], 16), part = smaller(rows, t->part);
+    double shared = ceil((double)parts(rows, t->part) / (t->pair ? 2 : 1));
+    double each = ((double)keys * passes + (double)wide * result_passes) * (double)part / LANES;
+    return shared * (each + CALLS) + TURN;
+}
+
+/* Cycles of the cube for a turn: the calls of its queues, what is copied into L1, or its products. */
+static double cube_cycles(const Attention *a, const Tiles *t, int64_t rows, int64_t keys)
+{
+    enum { COPY = 100, BYTES = 65, TILE = 4, STEP = 8, PARTS = 12 };
+    double rate = a->chip->cube_rate / (a->dtype == DT_F32 ? 4.0 : 1.0);
+    double ways = in_parts(a) ? 2 : 1;
+    int64_t size = (int64_t)dtype_bytes(a->dtype), d = round_up(a->size[ATTENTION_DEPTH], 16);
+    int64_t wide = round_up(a->size[ATTENTION_WIDTH], 16);
+    double calls = (4 + ways) * TILE + (double)parts(d, t->step) * STEP +
+                   (double)parts(keys, t->along) * (in_parts(a) ? PARTS : STEP);
+    double copied = (double)(keys * (d + wide) * size) / BYTES +
+                    2 * (double)keys * npu_constants[NPU_C_ND2NZ_ROW].value +
+                    ways * (double)parts(rows, t->part) * COPY;
+    double mac = (double)(rows * keys) * ((double)d + ways * (double)wide) / rate;
+    double scalar = calls * npu_constants[NPU_C_QUEUE_CALL].value;
+    return fmax(fmax(scalar, copied), mac);
+}
+
+/* Cycles of the slowest core, about. One turn ahead, the roles wait for each other. */
 static double predict(const Attention *a, const Tiles *t)
 {
-    enum { PASSES = 14, RESULT_PASSES = 6, LANES = 64, TURN = 3000, PART = 700 };
-    int64_t wide = round_up(a->size[ATTENTION_WIDTH], 16);
     int64_t tiles = a->size[ATTENTION_BATCH] * parts(a->size[ATTENTION_QUERIES], t->m);
     int64_t turns = parts(a->size[ATTENTION_KEYS], t->n);
-    int64_t keys = a->size[ATTENTION_KEYS] < t->n ? a->size[ATTENTION_KEYS] : t->n;
-    int64_t rows = a->size[ATTENTION_QUERIES] < t->m ? a->size[ATTENTION_QUERIES] : t->m;
-    double vector = (double)(rows * keys * PASSES + rows * wide * RESULT_PASSES) / LANES;
-    double shared = (double)parts(rows, t->part) / (t->pair ? 2 : 1);
-    shared = shared < 1 ? 1 : shared;
-    double turn = vector * shared / (double)parts(rows, t->part) + TURN + PART * shared;
+    int64_t keys = smaller(a->size[ATTENTION_KEYS], t->n);
+    int64_t rows = smaller(a->size[ATTENTION_QUERIES], t->m);
+    double vector = vector_cycles(a, t, rows, keys), cube = cube_cycles(a, t, rows, keys);
+    double turn = fmax(vector, cube) + (t->ahead == 1 ? fmin(vector, cube) / 2 : 0);
     double more = t->pair ? a->chip->aic * npu_constants[NPU_C_CORE_US].value * a->chip->mhz : 0;
-    return (double)parts(tiles, a->chip->aic) * (double)(turns + 1) * turn + more;
+    return (double)parts(tiles, a->chip->aic) * (double)(turns + t->ahead) * turn + more;
 }
 
 /* All that fit the cube, the fastest first. */
-enum { MOST_TILES = 160, CHANNEL_DEPTH = 8 };
 static uint32_t list_tiles(const Attention *a, Tiles *out)
 {
     static const int64_t rows[] = {16, 32, 48, 64, 96, 128}, keys[] = {32, 64, 128, 256},
                          part[] = {16, 32, 64};
-    /* All weights of a turn are under way at once: else each role could wait for the other. */
-    int64_t most = in_parts(a) ? CHANNEL_DEPTH / 2 : CHANNEL_DEPTH;
     uint32_t n = 0;
     for (int i = 0; i < 6; i++)
         for (int k = 0; k < 24; k++) {
@@ -91,7 +136,7 @@ static uint32_t list_tiles(const Attention *a, Tiles *out)
             bool past = (i && rows[i - 1] >= a->size[ATTENTION_QUERIES]) ||
                         (k / 6 && keys[k / 6 - 1] >= a->size[ATTENTION_KEYS]);
             bool alone = t.pair && (t.m <= t.part || a->size[ATTENTION_QUERIES] <= t.part);
-            if (past || alone || t.m % t.part || t.m / t.part > most || !fit_cube(a, &t))
+            if (past || alone || t.m % t.part || t.m / t.part > CHANNEL_DEPTH || !fit_cube(a, &t))
                 continue;
             uint32_t at = n++;
             for (; at && predict(a, &t) < predict(a, &out[at - 1]); at--)
@@ -153,13 +198,14 @@ static bool is_turned(const Attention *a, NestId id, AttentionAxis columns)
 /* The rows of the present part in what a tile of queries has. */
 #define OWN "r.index * $L : r.index * $L + r.size"
 
-/* $T dtype, $M queries, $L of a part, $N keys, $D depth, $W width, $S step; $X $Y $Z tiles of L1 of q, k, v; $U what L0B
- * holds */
+/* $T dtype, $M queries, $L of a part, $N keys, $D depth, $W width, $S step of it, $U step of keys; $X $Y $Z tiles of L1 of q, k,
+ * v, $G how many; $O the longer step, $E left sides in L0A */
 static const char cube_buffers[] = "    q1 = l1($T, $X)\n"
                                    "    k1 = l1($T, $Y, depth=$G)\n"
                                    "    v1 = l1($T, $Z, depth=$G)\n"
-                                   "    left = l0a($T, $M, $S, depth=2)\n"
-                                   "    right = l0b($T, $S, $U, depth=2)\n"
+                                   "    left = l0a($T, $M, $O, depth=$E)\n"
+                                   "    turned = l0b($T, $S, $N)\n"
+                                   "    values = l0b($T, $U, $W)\n"
                                    "    product = l0c(f32, $M, $N, depth=$H)\n"
                                    "    sums = l0c(f32, $M, $W, depth=$H)\n"
                                    "    scores = channel($C, $L, $N, depth=8)\n"
@@ -176,13 +222,13 @@ static const char vector_buffers[] = "    score = ub(f32, $L, $N, depth=2)\n"
                                      "    before = ub(f32, $M)\n"
                                      "    weight = ub($T, $L, $N, depth=2)\n";
 
-/* $V the loop over queries, $R keys; $I $J $K what is loaded of q, k, v; $O $B $Q loads into L0 */
+/* $V the loop over queries, $R keys, $G turns more than tiles of them, $H keys of the turn whose weights are there; $I $J $K what is loaded of q, k, v; $O $B $Q loads into L0 */
 static const char cube_text[] =
     "    with cube():\n"
     "        $V\n"
     "            with copyin():\n"
     "                load($I)\n"
-    "            for u in range(ceildiv($R, $N) + 1):\n"
+    "            for u in range(ceildiv($R, $N) + $G):\n"
     "                for t in tiles($N * u, min($N * u + $N, $R), $N):\n"
     "                    with copyin():\n"
     "                        load($J)\n"
@@ -192,11 +238,11 @@ static const char cube_text[] =
     "                            $B\n"
     "                        with compute():\n"
     "                            mmad(product[:c.size, :t.size], left[:c.size, :s.size], "
-    "right[:s.size, :t.size], init=s.index == 0)\n"
+    "turned[:s.size, :t.size], init=s.index == 0)\n"
     "                    for r in tiles(c.size, $L):\n"
     "                        with copyout():\n"
     "                            send(scores, product[r, :t.size])\n"
-    "                for w in tiles(max($N * u - $N, 0), min($N * u, $R), $N):\n"
+    "                for w in tiles($H):\n"
     "                    with copyin():\n"
     "                        load($K)\n";
 
@@ -207,22 +253,35 @@ static const char take_whole[] = "                    for r in tiles(c.size, $L)
 static const char take_parts[] = "                    for r in tiles(c.size, $L):\n"
                                  "                        with copyin():\n"
                                  "                            recv(w1[r, :w.size], weights)\n"
-                                 "                            recv(w2[r, :w.size], weights)\n";
+                                 "                            recv(w2[r, :w.size], rest)\n";
 
-/* $E the tile of weights, $O whether the sum begins */
-static const char weigh_values[] =
-    "                    for s in tiles(w.size, $S):\n"
+/* $Q loads values */
+static const char weigh_whole[] =
+    "                    for s in tiles(w.size, $U):\n"
     "                        with copyin():\n"
-    "                            load(left[:c.size, :s.size], $E[:c.size, s])\n"
+    "                            load(left[:c.size, :s.size], w1[:c.size, s])\n"
     "                            $Q\n"
     "                        with compute():\n"
-    "                            mmad(sums[:c.size, :$W], left[:c.size, :s.size], right[:s.size, "
-    ":$W], init=$O)\n";
+    "                            mmad(sums[:c.size, :$W], left[:c.size, :s.size], values[:s.size, "
+    ":$W], init=s.index == 0)\n";
+
+static const char weigh_parts[] =
+    "                    for s in tiles(w.size, $U):\n"
+    "                        with copyin():\n"
+    "                            load(left[:c.size, :s.size], w1[:c.size, s])\n"
+    "                            load(low[:c.size, :s.size], w2[:c.size, s])\n"
+    "                            $Q\n"
+    "                        with compute():\n"
+    "                            mmad(sums[:c.size, :$W], left[:c.size, :s.size], values[:s.size, "
+    ":$W], init=s.index == 0)\n"
+    "                            mmad(sums[:c.size, :$W], low[:c.size, :s.size], values[:s.size, "
+    ":$W], init=False)\n";
 
 static const char send_sums[] = "                    for r in tiles(c.size, $L):\n"
                                 "                        with copyout():\n"
                                 "                            send(added, sums[r, :$W])\n";
 
+/* $I $J what is kept of the turn before the last, $K the factor of what comes */
 static const char vector_text[] =
     "    with vector():\n"
     "        $V\n"
@@ -231,8 +290,9 @@ static const char vector_text[] =
     "                sum[:c.size] = 0.0\n"
     "                now[:c.size] = 0.0\n"
     "                before[:c.size] = 0.0\n"
+    "$I"
     "                total[:c.size, :$W] = 0.0\n"
-    "            for u in range(ceildiv($R, $N) + 1):\n"
+    "            for u in range(ceildiv($R, $N) + $G):\n"
     "                for t in tiles($N * u, min($N * u + $N, $R), $N):\n";
 
 /* $B what softmax is taken of; $E where its exponentials go */
@@ -253,21 +313,24 @@ static const char send_parts[] =
     "$O    least[:r.size, :t.size] = cast(score[:r.size, :t.size], $T)\n"
     "$Owith copyout():\n"
     "$O    send(weights, weight[:r.size, :t.size])\n"
-    "$O    send(weights, least[:r.size, :t.size])\n";
+    "$O    send(rest, least[:r.size, :t.size])\n";
 
-static const char add_text[] =
-    "                for w in tiles(max($N * u - $N, 0), min($N * u, $R), $N):\n"
-    "                    for r in $X:\n"
-    "                        with copyin():\n"
-    "                            recv(part[:r.size, :$W], added)\n"
-    "                        with compute():\n"
-    "                            total[" OWN ", :$W] = total[" OWN ", :$W] * col(before[" OWN "])\n"
-    "                            total[" OWN ", :$W] = total[" OWN ", :$W] + part[:r.size, :$W]\n"
-    "                with compute():\n"
-    "                    before[:c.size] = now[:c.size]\n"
-    "            for r in $X:\n"
-    "                with compute():\n"
-    "                    total[" OWN ", :$W] = total[" OWN ", :$W] / col(sum[" OWN "])\n";
+static const char add_text[] = "                for w in tiles($H):\n"
+                               "                    for r in $X:\n"
+                               "                        with copyin():\n"
+                               "                            recv(part[:r.size, :$W], added)\n"
+                               "                        with compute():\n"
+                               "                            total[" OWN ", :$W] = total[" OWN
+                               ", :$W] * col($K[" OWN "])\n"
+                               "                            total[" OWN ", :$W] = total[" OWN
+                               ", :$W] + part[:r.size, :$W]\n"
+                               "                with compute():\n"
+                               "$J"
+                               "                    before[:c.size] = now[:c.size]\n"
+                               "            for r in $X:\n"
+                               "                with compute():\n"
+                               "                    total[" OWN ", :$W] = total[" OWN
+                               ", :$W] / col(sum[" OWN "])\n";
 
 static const char *pair(const Attention *a, bool turned, int64_t rows, int64_t columns)
 {
@@ -317,22 +380,27 @@ static bool set_holes(Writing *w)
     script_number(s, 'W', wide);
     script_number(s, 'G', t->l1);
     script_number(s, 'H', t->l0c);
-    script_number(s, 'U', larger(t->n, round_up(wide, 16)));
+    script_number(s, 'U', t->along);
     set_tile(w, &(Held){'X', 'I', "q1", "c", q, tq, t->m, d});
     set_tile(w, &(Held){'Y', 'J', "k1", "t", k, tk, t->n, d});
     set_tile(w, &(Held){'Z', 'K', "v1", "w", v, tv, t->n, wide});
-    script_set(s, 'O',
-               tq ? "load_transposed(left[:c.size, :s.size], q1[s, :c.size])"
-                  : "load(left[:c.size, :s.size], q1[:c.size, s])");
     script_set(s, 'B',
-               tk ? "load(right[:s.size, :t.size], k1[s, :t.size])"
-                  : "load_transposed(right[:s.size, :t.size], k1[:t.size, s])");
+               tk ? "load(turned[:s.size, :t.size], k1[s, :t.size])"
+                  : "load_transposed(turned[:s.size, :t.size], k1[:t.size, s])");
     script_set(s, 'Q',
-               tv ? str_format(a->arena, "load_transposed(right[:s.size, :%lld], v1[:%lld, s])",
+               tv ? str_format(a->arena, "load_transposed(values[:s.size, :%lld], v1[:%lld, s])",
                                (long long)wide, (long long)wide)
-                  : str_format(a->arena, "load(right[:s.size, :%lld], v1[s, :%lld])",
+                  : str_format(a->arena, "load(values[:s.size, :%lld], v1[s, :%lld])",
                                (long long)wide, (long long)wide));
     return true;
+}
+
+static void set_left(Writing *w)
+{
+    bool turned = is_turned(w->a, w->a->q, ATTENTION_DEPTH);
+    script_set(w->s, 'O',
+               turned ? "load_transposed(left[:c.size, :s.size], q1[s, :c.size])"
+                      : "load(left[:c.size, :s.size], q1[:c.size, s])");
 }
 
 /* "for j1, c in cyclic(n1, tiles(n2, 64)):" and how many pieces of work that is. */
@@ -427,11 +495,16 @@ static bool put_vector(Writing *w, Buf *buffers, Buf *body)
     for (uint32_t i = 0; i < a->nest->stores.len; i++)
         vec_push(a->arena, &results.stores, i);
     static const char received[] = "score[:r.size, :t.size]";
-    bool two = in_parts(a);
+    bool two = in_parts(a), late = w->tiles.ahead > 1;
+    script_set(w->s, 'K', late ? "past" : "before");
+    script_set(w->s, 'I', late ? "                past[:c.size] = 0.0\n" : "");
+    script_set(w->s, 'J', late ? "                    past[:c.size] = before[:c.size]\n" : "");
     script_set(w->s, 'X', /* from here on the parts of a tile; the cube's texts are put */
                str_format(a->arena, w->tiles.pair ? "alternate(tiles(c, %lld))" : "tiles(c, %lld)",
                           (long long)w->tiles.part));
     script_put(w->s, vector_buffers, buffers);
+    if (late)
+        script_put(w->s, "    past = ub(f32, $M)\n", buffers);
     if (two)
         script_put(w->s, "    least = ub($T, $L, $N, depth=2)\n", buffers);
     script_put(w->s, vector_text, body);
@@ -468,10 +541,11 @@ static void put_head(const Writing *w, Buf *out)
     buf_printf(out, "# Planned by acraft for %s, strategy attention.\n", a->chip->name);
     buf_printf(out,
                "# Tiles of %lld queries, %lld at once in UB, meet %lld keys a turn; the cube "
-               "multiplies a turn ahead of "
+               "multiplies %s ahead of "
                "the vector role, which keeps\n# the largest score and the sum of exponentials so "
                "far: scores are never in memory whole.\n",
-               (long long)t->m, (long long)t->part, (long long)t->n);
+               (long long)t->m, (long long)t->part, (long long)t->n,
+               t->ahead > 1 ? "two turns" : "a turn");
     if (a->causal)
         buf_puts(out, "# Keys behind the last query of a tile are skipped.\n");
     buf_puts(out, "craft = 1\n\n");
@@ -498,13 +572,7 @@ static void put_cube(Writing *w, Buf *body)
     bool two = in_parts(w->a);
     script_put(w->s, cube_text, body);
     script_put(w->s, two ? take_parts : take_whole, body);
-    script_set(w->s, 'E', "w1");
-    script_set(w->s, 'O', "s.index == 0");
-    script_put(w->s, weigh_values, body);
-    script_set(w->s, 'E', "w2");
-    script_set(w->s, 'O', "False");
-    if (two)
-        script_put(w->s, weigh_values, body);
+    script_put(w->s, two ? weigh_parts : weigh_whole, body);
     script_put(w->s, send_sums, body);
 }
 
@@ -518,6 +586,18 @@ static const char *seen_keys(const Attention *a)
         return str_format(a->arena, "min(%s, max(c.stop - %lld, 0))", all, -(long long)a->ahead);
     return a->ahead ? str_format(a->arena, "min(%s, c.stop + %lld)", all, (long long)a->ahead)
                     : str_format(a->arena, "min(%s, c.stop)", all);
+}
+
+/* How many turns the weights are behind the scores, and which keys are theirs. */
+static void set_turns(const Tiles *t, const char *keys, Script *s)
+{
+    long long n = (long long)t->n, ahead = t->ahead;
+    script_number(s, 'G', ahead);
+    const char *last = ahead > 1 ? str_format(s->arena, "max(%lld * u - %lld, 0)", n, n)
+                                 : str_format(s->arena, "%lld * u", n);
+    script_set(s, 'H',
+               str_format(s->arena, "max(%lld * u - %lld, 0), min(%s, %s), %lld", n, ahead * n,
+                          last, keys, n));
 }
 
 static bool put_program(Writing *w, Buf *out)
@@ -537,11 +617,17 @@ static bool put_program(Writing *w, Buf *out)
                w->tiles.pair ? ", vector" : "", s->name);
     tail_parameters(&w->all, &w->all, true, out);
     buf_puts(out, "):\n");
+    script_number(s, 'O', larger(w->tiles.step, w->tiles.along));
+    script_number(s, 'E', w->tiles.left);
     script_put(s, cube_buffers, out);
+    set_left(w);
     script_put(s, /* tiles of L1 have eight slots */
                in_parts(a) ? "    w1 = l1($T, $M, $N)\n    w2 = l1($T, $M, $N)\n"
+                             "    low = l0a($T, $M, $U)\n"
+                             "    rest = channel($T, $L, $N, depth=8)\n"
                            : "    w1 = l1($T, $M, $N, depth=$G)\n",
                out);
+    set_turns(&w->tiles, keys, s);
     put_cube(w, &body);
     bool ok = put_vector(w, out, &body);
     buf_str(out, buf_view(&body));
