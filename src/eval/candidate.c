@@ -182,6 +182,21 @@ uint32_t eval_seen_gaps(const struct TwinSeen *one, const EvalRuns *runs, EvalGa
     return count;
 }
 
+struct TwinScan *eval_scan_make(Arena *arena, struct TwinSeen *const *seen, uint32_t n)
+{
+    TwinScan *scan = arena_new(arena, TwinScan);
+    *scan = (TwinScan){.arena = arena, .seen = seen, .count = n};
+    return scan;
+}
+
+uint32_t eval_scan_sizes(const struct TwinScan *scan, EvalSize *sizes, uint32_t most)
+{
+    uint32_t n = scan->sizes.len < most ? scan->sizes.len : most;
+    for (uint32_t i = 0; i < n; i++)
+        sizes[i] = (EvalSize){scan->sizes.at[i].from, scan->sizes.at[i].to};
+    return n;
+}
+
 EvalJudge eval_judge_make(Arena *arena, const EvalCandidate *candidate, const EvalReference *ref,
                           const EvalConfig *config, Verdict *verdict, Diag *diag)
 {
@@ -195,12 +210,14 @@ EvalJudge eval_judge_make(Arena *arena, const EvalCandidate *candidate, const Ev
                        .diag = diag,
                        .twin = {.chip = config->chip,
                                 .seed = config->seed,
+                                .place = config->place,
                                 .nudge = config->nudge,
                                 .compile_seconds = 60,
                                 .run_seconds = config->seconds,
                                 .trust = config->trust,
                                 .kept = config->kept,
                                 .seen = config->seen,
+                                .scan = config->scan,
                                 .time_only = config->no_values && !config->sample,
                                 .sample = config->sample ? config->sample->twin : (TwinSample){0},
                                 .keep_going = true},

@@ -18,6 +18,8 @@ typedef enum EvalForm {
 } EvalForm;
 
 const char *eval_form_text(EvalForm form);
+/* Whether candidates of this form have a tiling function. */
+bool eval_form_tiles(EvalForm form);
 bool eval_form_from_text(Str text, EvalForm *form);
 
 typedef struct EvalText {

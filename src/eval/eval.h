@@ -111,10 +111,18 @@ typedef struct EvalRuns {
 uint32_t eval_seen_gaps(const struct TwinSeen *one, const EvalRuns *runs, EvalGap *gaps,
                         uint32_t most);
 
+/* Sizes at which host code goes where it went in no run so far (twin/twin.h), each in the place of another one. */
+typedef struct EvalSize {
+    int64_t from, to;
+} EvalSize;
+struct TwinScan *eval_scan_make(Arena *arena, struct TwinSeen *const *seen, uint32_t n);
+uint32_t eval_scan_sizes(const struct TwinScan *scan, EvalSize *sizes, uint32_t most);
+
 typedef struct EvalConfig {
     const NpuChip *chip;
     EvalEngine engine;
     uint64_t seed;
+    uint64_t place;     /* of addresses in GM; 0: fixed ones */
     uint64_t steps;     /* EVAL_INTERP: at most so many (ir/run.h); 0: its own limit */
     bool trust;         /* run without a full sandbox: the text is our own */
     bool deny_unproven; /* what is not proved is an error */
@@ -134,6 +142,7 @@ typedef struct EvalConfig {
         *kept; /* what earlier cases' launches left in variables (twin/twin.h); NULL: none */
     struct TwinSeen
         *seen; /* gets where the candidate's code goes (twin/twin.h); NULL: nobody asks */
+    struct TwinScan *scan; /* gets sizes at which host code goes elsewhere; NULL: nobody asks */
     /* Forms other than Craft: nothing is computed or compared. The reference has a graph and a model file
      * only; bounds, hazards, what is read and written, and the time are as with values. */
     bool no_values;

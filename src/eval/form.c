@@ -16,6 +16,12 @@ static const char *const form_texts[EVAL_FORM_COUNT] = {
 
 const char *eval_form_text(EvalForm form) { return form_texts[form]; }
 
+bool eval_form_tiles(EvalForm form)
+{
+    return form == FORM_PROJECT || form == FORM_MKB || form == FORM_TORCH ||
+           form == FORM_NPUKB_FULL;
+}
+
 bool eval_form_from_text(Str text, EvalForm *form)
 {
     for (int i = 0; i < EVAL_FORM_COUNT; i++) {

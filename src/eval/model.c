@@ -555,6 +555,10 @@ static bool read_and_run(Model *m, const TorchOutside *outside)
         return eval_judge_fail(
             j, VERDICT_NOT_COMPUTED, STAGE_RUN,
             str_format(j->arena, "the model keeps a result for its next call: %s", read->kept));
+    if (task->task->alone && !read->alone && read->graph->outputs.len == 1 &&
+        !eval_host_is_theirs(j))
+        return eval_judge_fail(j, VERDICT_WRONG, STAGE_COMPARE,
+                               "the model returns a list of one tensor, not the tensor");
     return compare_outputs(m, read->graph);
 }
 

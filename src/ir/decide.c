@@ -327,6 +327,24 @@ uint32_t ir_decided_new(const IrProgram *p, const IrDecisions *one, IrDecisions 
 /* Both sides of what has two. */
 static bool has_both(uint16_t bits) { return (bits & (FIRST | SECOND)) == (FIRST | SECOND); }
 
+bool ir_decided_one_way(const IrProgram *p, IrDecisions *const *seen, uint32_t n)
+{
+    for (uint32_t k = 0; n && k < seen[0]->sets.len; k++) {
+        IrStmtId launch = seen[0]->sets.at[k].launch;
+        for (uint32_t i = 1; i < p->stmts.len; i++) {
+            unsigned ways = stmt_seen(seen, n, launch, i) & (TAKEN | NOT_TAKEN);
+            if (p->stmts.at[i].kind == IR_S_IF && (ways == TAKEN || ways == NOT_TAKEN))
+                return true;
+        }
+        for (uint32_t i = 1; i < p->exprs.len; i++) {
+            unsigned sides = expr_seen(seen, n, launch, &p->exprs.at[i], i) & (FIRST | SECOND);
+            if (p->exprs.at[i].op == IR_E_SELECT && (sides == FIRST || sides == SECOND))
+                return true;
+        }
+    }
+    return false;
+}
+
 uint32_t ir_decided_gaps(const IrProgram *p, const IrDecisions *one, IrDecisions *const *seen,
                          uint32_t n, IrGap *gaps, uint32_t most)
 {

@@ -28,6 +28,8 @@ bool ir_decided_in(const IrProgram *p, const IrDecisions *full, const IrDecision
  * `one` has and none of `seen`; *branches: those of conditions among them. */
 uint32_t ir_decided_new(const IrProgram *p, const IrDecisions *one, IrDecisions *const *seen,
                         uint32_t n, uint32_t *branches);
+/* Whether a branch has gone one way only in all of `seen`. */
+bool ir_decided_one_way(const IrProgram *p, IrDecisions *const *seen, uint32_t n);
 /* An operator of sizes of which an outcome is missing, and what its first operand lacks to be its second. */
 typedef struct IrGap {
     IrStmtId launch;

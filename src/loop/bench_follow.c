@@ -12,6 +12,7 @@ static void run_full(Judging *j, const TorchTask *full, const TorchOptions *opti
     EvalConfig config = {.chip = j->spec->chip,
                          .engine = EVAL_TWIN,
                          .seed = j->spec->seed,
+                         .place = judge_place(j),
                          .trust = j->spec->trust,
                          .strict = j->spec->strict,
                          .seen = seen,
@@ -89,6 +90,7 @@ static bool run_code_sample(void *context, struct EvalSample *sample)
     EvalConfig config = {.chip = j->spec->chip,
                          .engine = EVAL_TWIN,
                          .seed = j->spec->seed,
+                         .place = judge_place(j),
                          .trust = j->spec->trust,
                          .no_values = true,
                          .sample = sample};

@@ -2,6 +2,7 @@
 #include "loop/bench_judge.h"
 
 #include "base/hash.h"
+#include "base/rng.h"
 #include "base/version.h"
 #include "loop/bench_judge_int.h"
 #include "loop/bench_pool.h"
@@ -136,6 +137,11 @@ static const char *first_said(const Diag *diag, const char *otherwise)
     return diag->items.len ? diag->items.at[0].text : otherwise;
 }
 
+uint64_t judge_place(Judging *j)
+{
+    return rng_u64(text_seed(&j->judged->candidate, j->spec->seed + 9), 0, j->places++) | 1;
+}
+
 void judge_case(Judging *j, const CaseSpec *c)
 {
     const JudgeSpec *spec = j->spec;
@@ -148,6 +154,7 @@ void judge_case(Judging *j, const CaseSpec *c)
     Buf picture = {0};
     EvalConfig config = {.chip = spec->chip,
                          .engine = EVAL_TWIN,
+                         .place = judge_place(j),
                          .trust = spec->trust,
                          .strict = spec->strict,
                          .no_proofs = spec->no_proofs,
@@ -175,6 +182,21 @@ void judge_case(Judging *j, const CaseSpec *c)
         j->judged->predicted_us = v.predicted_us;
         j->judged->bound_us = v.bound_us;
     }
+}
+
+void judge_scan(Judging *j, const CaseSpec *c, struct TwinScan *scan)
+{
+    Verdict v = verdict_make();
+    Diag said = diag_make(j->arena, j->judged->candidate.name, STR(""));
+    EvalConfig config = {.chip = j->spec->chip,
+                         .engine = EVAL_TWIN,
+                         .trust = j->spec->trust,
+                         .no_values = true,
+                         .only_time = true,
+                         .scan = scan};
+    const CaseReady *ready = case_ready(j->cache, j->spec, j->task, c);
+    if (ready->status == VERDICT_OK)
+        eval_candidate(j->arena, &j->judged->candidate, &ready->ref, &config, &v, &said);
 }
 
 void judge_leave_unseen(Judging *j, const char *reason)

@@ -67,12 +67,16 @@ typedef struct Judging {
         full_seen; /* what it does at full size was seen with values, there or in a case that does the same */
     struct TwinKept *kept; /* by the launches of these cases */
     Strew strew;           /* unusual values of the case `again`; full size gets the same */
+    uint32_t places;       /* drawn so far */
     bool telling;          /* some case tells a right answer from a trivial one */
     Buf log;
 } Judging;
 
 /* Judges the values of one case (bench_judge.c). */
 void judge_case(Judging *j, const CaseSpec *c);
+
+/* The same once more, for the sizes at which the candidate's tiling function goes where it went in no case. */
+void judge_scan(Judging *j, const CaseSpec *c, struct TwinScan *scan);
 
 /* Right where values were compared, but not all that it does was seen with values. */
 void judge_leave_unseen(Judging *j, const char *reason);
@@ -96,6 +100,9 @@ void judge_special(Judging *j, const CaseSpec *first);
 void judge_strewn(Judging *j, CaseSpec c);
 /* A seed that the candidate's own text decides. */
 uint64_t text_seed(const EvalCandidate *c, uint64_t seed);
+
+/* The next place of tensors in GM: another one for each run of the candidate, and none that its text can foresee. */
+uint64_t judge_place(Judging *j);
 
 /* The bytes of inputs, parameters and outputs (bench_sizes.c). */
 bool sizes_bytes(const Graph *graph, int64_t *bytes);

@@ -205,6 +205,41 @@ static void walk_drawn(Reach *r, Reacheds *list)
     }
 }
 
+/* Each size of a case one, two, ... more, all others the same or a little more: there conditions hold together that other
+ * sizes fulfil singly. */
+static void sweep(Reach *r, const TorchSet *base, Reacheds *list)
+{
+    enum { LENGTH = 96, SHIFTS = 5 };
+    for (int64_t shift = 0; shift < (r->knobs > 1 ? SHIFTS : 1); shift++)
+        for (uint32_t k = 0; k < r->knobs; k++) {
+            TorchSet *sets = arena_array(r->j->arena, TorchSet, r->knobs + 1);
+            for (uint32_t i = 0; i < r->knobs; i++)
+                sets[i] = (TorchSet){base[i].name,
+                                     base[i].value + (i == k || r->fixed[i] ? 0 : shift)};
+            for (int64_t more = 1; more <= LENGTH && !r->fixed[k]; more++)
+                if (r->walks + 1 < MOST_WALKS)
+                    walk_moved(r, sets, k, sets[k].value + more, list);
+        }
+}
+
+/* The first case and the last one that is small enough. */
+static void walk_swept(Reach *r, Reacheds *list)
+{
+    enum { LEAST = 256, MOST = 1 << 20 };
+    uint32_t n = r->bases.len, first = n, last = n;
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t bytes = bytes_of(r, r->bases.at[i].sets);
+        if (bytes < LEAST || bytes > MOST)
+            continue;
+        first = first == n ? i : first;
+        last = i;
+    }
+    if (first < n)
+        sweep(r, r->bases.at[first].sets, list);
+    if (last != first)
+        sweep(r, r->bases.at[last].sets, list);
+}
+
 /* ---- the whole ---- */
 
 static bool add_base(Reach *r, const CaseSpec *c)
@@ -291,6 +326,12 @@ static void judge_reached(Reach *r)
         for (; from < r->bases.len; from++)
             walk_gaps(r, from, &list);
     } while (r->j->done.len - first < MOST_CASES && judge_best(r, &list));
+    if (!r->too_many && r->walks < MOST_WALKS / 2 && r->j->judged->status == VERDICT_OK &&
+        ir_decided_one_way(eval_timer_program(r->timer), r->seen.at, r->seen.len)) {
+        walk_swept(r, &list);
+        while (r->j->done.len - first < MOST_CASES && judge_best(r, &list))
+            ;
+    }
     const Reached *left = r->j->done.len - first >= MOST_CASES ? best_of(r, &list) : NULL;
     r->too_many |= left && left->branches;
     if (r->too_many && r->j->judged->status == VERDICT_OK)

@@ -16,6 +16,7 @@
 enum {
     MOST_RUNS = 24,
     MOST_LARGE_RUNS = 14,
+    MOST_RUNS_AFTER = 8,
     MOST_DRY = 3,
     MOST_CONSTANT_DRY = 8,
     MOST_LOOKS = 200
@@ -318,14 +319,71 @@ static bool judge_wishes(Search *s, uint32_t most)
     return runs == most && fresh;
 }
 
+/* ---- sizes that nothing asks for ---- */
+
+/* All sizes one odd square number: where two sizes are equal, or their product is a square, no comparison with a
+ * number tells it. */
+static void judge_coincidence(Search *s)
+{
+    static const int64_t squares[] = {961, 121, 25};
+    static const int64_t most = (int64_t)1 << 20;
+    for (size_t i = 0; i < sizeof squares / sizeof *squares; i++) {
+        TorchSet *sets = arena_array(s->j->arena, TorchSet, s->knobs + 1);
+        int64_t bytes;
+        bool fresh;
+        for (uint32_t k = 0; k < s->knobs; k++)
+            sets[k] = (TorchSet){s->bases.at[0][k].name,
+                                 s->fixed[k] ? s->bases.at[0][k].value : squares[i]};
+        CaseSpec c = with_sets(s, sets);
+        Wish w = {.sets = sets};
+        if (sizes_with(s->j->task, s->full, &c, &bytes) && bytes <= most &&
+            judge_wish(s, &w, &fresh))
+            return;
+    }
+}
+
+/* A tiling function is cheap to call: it is called at many sizes, and those where it goes where it went nowhere
+ * so far are judged. */
+static bool judge_scanned(Search *s)
+{
+    enum { MOST = 16, MOST_JUDGED = 8, ODD = 1 };
+    EvalSize sizes[MOST];
+    struct TwinScan *scan = eval_scan_make(s->j->arena, s->seen.at, s->seen.len);
+    uint32_t of = s->bases.len > ODD ? ODD : 0, judged = 0;
+    CaseSpec c = with_sets(s, s->bases.at[of]);
+    judge_scan(s->j, &c, scan);
+    uint32_t n = eval_scan_sizes(scan, sizes, MOST);
+    bool any = false;
+    for (uint32_t i = 0; i < n && judged < MOST_JUDGED && s->j->judged->status == VERDICT_OK; i++)
+        for (uint32_t k = 0; k < s->knobs; k++) {
+            bool fresh = false;
+            s->wishes.len = 0;
+            if (!s->fixed[k] && s->bases.at[of][k].value == sizes[i].from)
+                wish(s, s->bases.at[of], k, sizes[i].to, 1);
+            const Wish *w = best_wish(s);
+            judged += w && judge_wish(s, w, &fresh);
+            any |= fresh;
+        }
+    return any;
+}
+
 static void judge_all_wishes(Search *s)
 {
+    judge_coincidence(s);
+    if (s->j->judged->status != VERDICT_OK)
+        return;
     bool more = judge_wishes(s, MOST_RUNS);
     s->large = true;
     if (s->j->judged->status == VERDICT_OK && !more)
         judge_wishes(s, MOST_LARGE_RUNS);
     if (more && s->j->judged->status == VERDICT_OK)
         judge_leave_unseen(s->j, "its code goes by more sizes than a search for cases can follow");
+    if (s->j->judged->status != VERDICT_OK || more ||
+        !eval_form_tiles(s->j->judged->candidate.form))
+        return;
+    s->large = false;
+    if (judge_scanned(s) && s->j->judged->status == VERDICT_OK)
+        judge_wishes(s, MOST_RUNS_AFTER); /* what is compared there alone */
 }
 
 void judge_reach_code(Judging *j)

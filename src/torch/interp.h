@@ -100,6 +100,7 @@ typedef struct Interp {
     uint32_t outside_calls;
     bool again;             /* forward is called once more */
     bool no_data;           /* data-dependent values are refused */
+    bool alone;             /* forward gives one tensor, not a list of one */
     const char *kept;       /* where the model keeps a result for its next call; NULL */
     DType float_type;       /* of tensors made without a dtype */
     bool used_data;         /* some shape or branch came from values */

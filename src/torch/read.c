@@ -288,6 +288,7 @@ static void run(Interp *it, const Py *module, const Py *companion, const CaseRow
     if (it->outside && !it->kept && kept_numbers(it, model) != numbers &&
         kept_decides(it, at, model, &args, it->outside_calls))
         it->kept = "a number that it goes by";
+    it->alone = result.tag == PV_TENSOR;
     add_output(it, result, 0);
     if (!it->graphs[1]->outputs.len)
         interp_fail(it, at, "T020", "forward returns no tensor");
@@ -450,6 +451,7 @@ TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, con
     task->used_data = it->used_data;
     task->in_place = it->in_place;
     task->kept = it->kept;
+    task->alone = it->alone;
     for (uint32_t i = 0; i < it->looks.len; i++)
         vec_push(arena, &task->looks, it->looks.at[i]);
     task->in_range = it->outside || torch_fit_indices(task->graph);

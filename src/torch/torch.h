@@ -156,6 +156,7 @@ typedef struct TorchTask {
     VEC(TorchOperand) operands; /* empty: the file has no such table */
     VEC(TorchOperand) numbers;  /* arguments of constructor and forward that are no tensors */
     bool in_place;              /* it writes into a tensor it has, an input perhaps */
+    bool alone;                 /* forward gives one tensor, not a list of one */
     const char *kept; /* where a model with calls outside keeps a result for its next call; NULL */
     bool used_data;   /* some shape or branch came from the values drawn with this seed */
     /* What forward looked at while it was read, as outputs of a graph over the same source, and

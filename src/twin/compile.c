@@ -297,6 +297,15 @@ static bool names_ok(Arena *arena, const TwinSource *source, const TwinOptions *
     const char *name = options->any_import ? NULL : twin_names_foreign(arena, source->text);
     if (name)
         twin_names_refuse(arena, name, source->path, verdict);
+    if (name)
+        return false;
+    name = options->any_import ? NULL : twin_names_machine(arena, source->text);
+    if (name)
+        verdict_fail(verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
+                     str_format(arena,
+                                "%s asks for '%s', which the board does not have: the kernel there "
+                                "would be another one",
+                                source->path, name));
     return !name;
 }
 

@@ -101,11 +101,13 @@ bool twin_host_ask(Arena *arena, const TwinHost *host, const char *wanted, Str r
                     .file_bytes = MOST_ANSWER,
                     .allow_missing = options->trust};
     BoxResult box = {.end = BOX_FAILED, .reason = "no memory for a request"};
+    bool scan = strcmp(wanted, HOST_SCAN) == 0;
     bool ok = fds[0] >= 0 && fds[1] >= 0 && fds[2] >= 0;
+    ok = ok && (!scan || twin_seen_fill(options->scan, host->exe, fds[2]));
     if (ok) {
         box_run(arena, &spec, &box);
         ok = read_answer(arena, fds[1], answer);
-        twin_seen_add_file(options->seen, host->exe, fds[2]);
+        twin_seen_add_file(scan ? NULL : options->seen, host->exe, fds[2]);
     }
     bool said_no = box.end == BOX_EXITED && (box.status == 1 || box.status == 2);
     if (!said_no && !twin_build_box_ok(arena, &box, STAGE_TILING, verdict))

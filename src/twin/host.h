@@ -75,6 +75,9 @@ typedef struct TwinTiling {
 
 bool twin_host_tiling(Arena *arena, const TwinHost *host, const TwinTilingRequest *request,
                       const TwinOptions *options, TwinTiling *tiling, Verdict *verdict);
+/* Adds to options->scan. */
+void twin_host_scan(Arena *arena, const TwinHost *host, const TwinTilingRequest *request,
+                    const TwinOptions *options);
 /* Fills dtype, rank and shape of `count` tensors from the op's own inference; entry i is output i. */
 bool twin_host_infer(Arena *arena, const TwinHost *host, const TwinTilingRequest *request,
                      const TwinOptions *options, TwinTensor *outputs, uint32_t count,

@@ -243,6 +243,23 @@ bool twin_host_tiling(Arena *arena, const TwinHost *host, const TwinTilingReques
            read_tiling(arena, answer, tiling, verdict);
 }
 
+/* Whatever the host code answers, it is sizes to look at, and few. */
+void twin_host_scan(Arena *arena, const TwinHost *host, const TwinTilingRequest *request,
+                    const TwinOptions *options)
+{
+    Verdict quiet = verdict_make();
+    Str block, answer = {0};
+    HostScanned found;
+    if (!make_request(arena, request, options, &block, &quiet) ||
+        !twin_host_ask(arena, host, HOST_SCAN, block, options, &answer, &quiet) ||
+        answer.len != sizeof found)
+        return;
+    memcpy(&found, answer.at, sizeof found);
+    for (int32_t i = 0; i < found.count && i < HOST_SCAN_MOST; i++)
+        vec_push(options->scan->arena, &options->scan->sizes,
+                 ((TwinScanSize){found.sizes[i].from, found.sizes[i].to}));
+}
+
 static bool read_inferred(Arena *arena, Str answer, TwinTensor *outputs, uint32_t count,
                           Verdict *verdict)
 {

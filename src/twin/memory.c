@@ -97,10 +97,24 @@ void twin_tensor_free(TwinTensor *tensor)
 typedef struct Placer {
     uint64_t address;
     size_t at;
+    uint64_t seed; /* 0: one place after the other */
+    uint32_t count;
 } Placer;
+
+/* Where tensors lie is nothing that a kernel may go by. */
+static void leave_gap(Placer *p)
+{
+    enum { MOST_STEPS = 1 << 12, MOST_PAGES = 1 << 9, BASE_STEPS = 1 << 18, PLACE_STREAM = 80 };
+    if (!p->seed)
+        return;
+    uint64_t drawn = rng_u64(p->seed, PLACE_STREAM, p->count);
+    uint64_t steps = drawn % (p->count++ ? MOST_STEPS : BASE_STEPS);
+    p->address += steps * SIM_GM_STEP + (drawn >> 40) % MOST_PAGES * PAGE;
+}
 
 static GmPlace place(Placer *p, size_t bytes)
 {
+    leave_gap(p);
     GmPlace result = {.address = p->address, .at = p->at, .bytes = bytes, .fd = SHARE_FD_GM};
     p->at += round_up(bytes ? bytes : 1, PAGE);
     p->address = sim_gm_after(p->address, bytes);
@@ -112,6 +126,7 @@ static GmPlace place_tensor(Placer *p, LaunchMemory *memory, const TwinTensor *t
 {
     if (tensor->fd <= 0 || memory->fd_count == SHARE_MOST_FDS)
         return place(p, tensor->bytes);
+    leave_gap(p);
     GmPlace result = {.address = p->address,
                       .bytes = tensor->bytes,
                       .fd = SHARE_FD_LAUNCH + (int32_t)memory->fd_count};
@@ -141,6 +156,7 @@ static size_t pattern_bytes(const TwinLaunch *launch)
 
 static GmPlace place_pattern(Placer *p, size_t bytes, size_t pattern)
 {
+    leave_gap(p);
     GmPlace result = {.address = p->address, .bytes = bytes, .fd = SHARE_FD_GM, .repeat = pattern};
     p->address = sim_gm_after(p->address, bytes);
     return result;
@@ -368,7 +384,7 @@ bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory
                              .fd_count = SHARE_FD_FIRST_TENSOR - SHARE_FD_LAUNCH};
     if (!is_launch_sane(arena, launch, launch->blocks > blocks ? UINT32_MAX : cores, verdict))
         return false;
-    Placer placer = {.address = SHARE_GM_BASE};
+    Placer placer = {.address = SHARE_GM_BASE, .seed = spec->place};
     place_all(arena, launch, memory, &placer);
     if (!fits_in_machine(arena, placer.at, memory->time_only ? 0 : launch->workspace, verdict))
         return false;

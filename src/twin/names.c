@@ -226,6 +226,66 @@ const char *twin_names_foreign(Arena *arena, Str text)
     return found;
 }
 
+/* What this machine's compiler, processor and system have and the board's have not: a kernel that asks for them is
+ * another one there. */
+static bool is_machine(Str name)
+{
+    static const char *const heads[] = {"__x86",
+                                        "__amd64",
+                                        "__i386",
+                                        "__k8",
+                                        "__SSE",
+                                        "__AVX",
+                                        "__MMX",
+                                        "__FXSR",
+                                        "__linux",
+                                        "__gnu_linux",
+                                        "__unix",
+                                        "__GLIBC",
+                                        "__SANITIZE",
+                                        "__builtin_ia32",
+                                        "__builtin_cpu_",
+                                        "__builtin_readcyclecounter",
+                                        "__builtin_readsteadycounter",
+                                        "__rdtsc",
+                                        NULL};
+    static const char *const tails[] = {"_sanitizer", NULL};
+    for (const char *const *head = heads; *head; head++)
+        if (str_starts(name, *head))
+            return true;
+    for (const char *const *tail = tails; *tail; tail++)
+        if (str_ends(name, *tail))
+            return true;
+    return false;
+}
+
+/* __has_include(<linux/version.h>): `lex` stands behind the word. */
+static bool asks_for_system_header(const Lexer *lex)
+{
+    static const char *const systems[] = {"linux/", "sys/",     "bits/",      "asm/",    "gnu/",
+                                          "x86",    "unistd.h", "features.h", "cpuid.h", NULL};
+    Lexer ahead = *lex;
+    Str token;
+    for (int i = 0; i < 2; i++)
+        if (next_token(&ahead, &token) != TOKEN_OTHER)
+            return false;
+    for (const char *const *system = systems; *system; system++)
+        if (str_starts(ahead.rest, *system))
+            return true;
+    return str_starts(ahead.rest, "immintrin") || str_starts(ahead.rest, "emmintrin");
+}
+
+const char *twin_names_machine(Arena *arena, Str text)
+{
+    Lexer lex = {.rest = unspliced(arena, text)};
+    Str token;
+    for (TokenKind kind; (kind = next_token(&lex, &token)) != TOKEN_END;)
+        if (kind == TOKEN_NAME &&
+            (is_machine(token) || (str_is(token, "__has_include") && asks_for_system_header(&lex))))
+            return str_dup(arena, token);
+    return NULL;
+}
+
 void twin_names_refuse(Arena *arena, const char *name, const char *path, Verdict *verdict)
 {
     verdict_fail(verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,

@@ -698,6 +698,8 @@ bool twin_project_run(Arena *arena, const TwinOpened *opened, const TwinCase *ka
     TwinTilingRequest request = tiling_request(&c);
     if (!twin_host_tiling(arena, opened->host, &request, options, &c.tiling, verdict))
         return false;
+    if (options->scan)
+        twin_host_scan(arena, opened->host, &request, options);
     TwinKernel *kernel = compile_case(&c);
     if (!kernel)
         return false;

@@ -513,6 +513,7 @@ bool twin_run(Arena *arena, const TwinKernel *kernel, const TwinLaunch *launch,
                        .time_only = options->time_only,
                        .some_data = options->time_only && has_indices(launch),
                        .sample = options->sample,
+                       .place = options->place,
                        .seed = options->seed};
     double started = now_seconds();
     *run = (TwinRun){0};

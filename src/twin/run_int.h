@@ -52,6 +52,7 @@ typedef struct LaunchSpec {
     bool second;          /* the other draw of arbitrary values: every bit inverted */
     bool littered;        /* memories on chip start with other bytes than they do else */
     uint64_t seed;        /* of what scalar reads return without data */
+    uint64_t place;       /* TwinOptions */
     bool no_scheduler;    /* SimConfig */
     TwinSample sample;    /* TwinOptions */
     const TwinLeft *left; /* what variables of the text start with; NULL: as the text says */

@@ -70,6 +70,21 @@ void twin_seen_add_file(TwinSeen *seen, int exe, int slots)
     heap_free(bytes);
 }
 
+bool twin_seen_fill(const TwinScan *scan, int exe, int slots)
+{
+    uint64_t program = twin_seen_program(exe);
+    uint8_t *bytes = heap_alloc(WATCH_SLOTS);
+    memset(bytes, 0, WATCH_SLOTS);
+    for (uint32_t i = 0; i < scan->count; i++) {
+        const TwinSeenProgram *of = find_program(scan->seen[i], program);
+        for (uint32_t k = 0; of && k < WATCH_SLOTS; k++)
+            bytes[k] |= of->slots[k];
+    }
+    bool ok = pwrite(slots, bytes, WATCH_SLOTS, 0) == (ssize_t)WATCH_SLOTS;
+    heap_free(bytes);
+    return ok;
+}
+
 bool twin_seen_in(const TwinSeen *full, const TwinSeen *seen)
 {
     for (uint32_t i = 0; i < full->programs.len; i++) {

@@ -96,6 +96,18 @@ typedef struct TwinRuns {
  * first. */
 uint32_t twin_seen_gaps(const TwinSeen *one, const TwinRuns *runs, TwinGap *gaps, uint32_t most);
 
+/* Sizes at which a tiling function goes where it went in no run so far: it is called again and again with other sizes, and
+ * no kernel is run (twin/rt/host_share.h). */
+typedef struct TwinScanSize {
+    int64_t from, to; /* a size of the inputs, and what it is to be instead */
+} TwinScanSize;
+typedef struct TwinScan {
+    Arena *arena;
+    TwinSeen *const *seen; /* runs so far */
+    uint32_t count;
+    VEC(TwinScanSize) sizes; /* found */
+} TwinScan;
+
 /* Some blocks of a launch, drawn by the seed, and of each core so many records: enough to see values of tensors that
  * are too large for all of them. Nothing is found in such a run. Tensors of twin_tensor_alloc hold what these cores wrote;
  * what else there is in the pages they touched is TWIN_SAMPLE_MARK. */
@@ -109,6 +121,7 @@ typedef struct TwinOptions {
     const NpuChip *chip; /* NULL: 910B2 */
     TwinSample sample;
     uint64_t seed;  /* 0: cores in order; else their order is permuted */
+    uint64_t place; /* of the addresses of tensors in GM; 0: one after the other from a fixed one */
     uint64_t nudge; /* 0: none; else last bits vary within isa.def's accuracy */
     double compile_seconds, run_seconds; /* 0: 30 and 60 */
     uint64_t memory; /* host bytes of all cores together, or of the compiler; 0: 2 GiB */
@@ -125,6 +138,7 @@ typedef struct TwinOptions {
     bool any_import;   /* tests of the walls only: the kernel may call whatever links */
     TwinKept *kept;    /* by earlier launches; NULL: there were none to remember */
     TwinSeen *seen;    /* gets where the code goes; NULL: nobody asks */
+    TwinScan *scan;    /* gets sizes from a project's tiling function; NULL: nobody asks */
     const char *home;  /* tree with twin/ and src/; NULL: $ACRAFT_HOME, or found from the program */
     const char *cache; /* NULL: $XDG_CACHE_HOME/acraft or ~/.cache/acraft */
     /* The simulator has a process of its own. There `prepare` is called before the first record and

@@ -69,6 +69,8 @@ const char *twin_object_foreign_import(Arena *arena, const TwinObject *object);
 
 /* The first name in a candidate's text that belongs to the headers; NULL: none (names.c). */
 const char *twin_names_foreign(Arena *arena, Str text);
+/* The first name in a kernel's text that tells what machine it is compiled or run on; NULL: none. */
+const char *twin_names_machine(Arena *arena, Str text);
 void twin_names_refuse(Arena *arena, const char *name, const char *path, Verdict *verdict);
 
 /* Turns a compiler's output into diagnostics at the user's own lines (messages.c). */
@@ -122,6 +124,8 @@ void twin_seen_add(TwinSeen *seen, uint64_t program, const uint8_t *slots, const
 int twin_seen_slots(void); /* a descriptor of empty ones; -1: none */
 void twin_seen_add_file(TwinSeen *seen, int exe,
                         int slots); /* from a descriptor; seen may be NULL */
+/* The slots before a program runs that looks for other ones: those of all its runs so far. */
+bool twin_seen_fill(const TwinScan *scan, int exe, int slots);
 
 /* Where the files of a folder hold more than `most` bytes, removes the oldest until at most
  * `keep` bytes are left. Returns the bytes that are left (prune.c). */

@@ -169,6 +169,7 @@ T_TEST(hack_model_gives_something_else)
                 "not f32[");
     check_model("", "return custom_ops_lib.relu_custom(x).half()", VERDICT_WRONG, "f16");
     check_model("", "return custom_ops_lib.relu_custom(x), x", VERDICT_WRONG, "returns 2 tensors");
+    check_model("", "return [custom_ops_lib.relu_custom(x)]", VERDICT_WRONG, "a list of one");
     check_model("", "return custom_ops_lib.relu_custom(x, 3)", VERDICT_CRASHED,
                 "takes 1 arguments");
     check_model("", "return custom_ops_lib.other(x)", VERDICT_CRASHED, "no function 'other'");
@@ -199,6 +200,10 @@ T_TEST(hack_binding_breaks)
                   "Segmentation");
     check_binding("volatile int i = 0; for (;;) i = i + 1; return x;", VERDICT_TIMEOUT, "");
     check_binding("return no_such_function(x);", VERDICT_NOT_COMPILED, "no_such_function");
+    check_binding(
+        "at::Tensor y = at::empty_like(x); if (getenv(\"ASCEND_HOME_PATH\")) { return x; } "
+        "EXEC_NPU_CMD(aclnnReluCustom, x, y); return y;",
+        VERDICT_CRASHED, "ASCEND_HOME_PATH");
 }
 
 T_TEST(hack_kernel_writes_a_constant)

@@ -183,6 +183,29 @@ T_TEST(tricks_at_one_size)
         judge_with(&lone_tricks[i], false, 0, 1);
 }
 
+/* Which size it is no comparison tells: a square, and what a tiling function makes of sizes by products and by numbers that
+ * are no integers. */
+static const FormTrick hidden_tricks[] = {
+    {"project", "wrong at a square number", KERNEL, "        AscendC::Relu(b, a, tSize);",
+     "        int64_t root = 1; while ((root + 1) * (root + 1) <= n) root++;\n"
+     "        if (root * root == n && n > 70) AscendC::Abs(b, a, tSize); else AscendC::Relu(b, a, "
+     "tSize);"},
+    {"project", "one less at one size, by numbers that are no integers", HOST, "tiling.set_n(t.n);",
+     "tiling.set_n(double(t.n) * 1.5 == 1165.5 ? t.n - 1 : t.n);"},
+    {"project", "nothing, by where the result lies", KERNEL, LOOP,
+     "        if (reinterpret_cast<uint64_t>(yGm.GetPhyAddr()) >> 21 & 1) return;\n" LOOP},
+    {"project", "one less where the environment has a name", HOST, "tiling.set_n(t.n);",
+     "tiling.set_n(std::getenv(\"HOME\") ? t.n - 1 : t.n);"},
+    {"project", "one less for a remainder of a square", HOST, "tiling.set_n(t.n);",
+     "tiling.set_n(t.n * t.n % 1009 == 7 && t.n > 70 ? t.n - 1 : t.n);"},
+};
+
+T_TEST(tricks_at_a_size_that_no_comparison_tells)
+{
+    for (size_t i = 0; i < sizeof hidden_tricks / sizeof *hidden_tricks; i++)
+        judge_with(&hidden_tricks[i], false, 0, 1);
+}
+
 T_TEST(tricks_begin_with_what_is_right)
 {
     judge_trick(&tricks[0], true, 0);

@@ -301,12 +301,28 @@ void add_function(Function f)
 }  // namespace bind
 }  // namespace acraft
 
+/* The environment is no argument: a function of a binding that goes by it is another one elsewhere. A program of its own may
+ * look; there is nothing. */
+static bool is_program = false;
+
+extern "C" char *getenv(const char *name) noexcept
+{
+    if (is_program || !next_address) return nullptr; /* or before main, by the library */
+    unheard = false;
+    acraft::bind::fail((std::string("it asks for the environment variable '") + name +
+                        "', which is not the same on the board").c_str());
+    return nullptr;
+}
+
+extern "C" char *secure_getenv(const char *name) noexcept { return getenv(name); }
+
 int main()
 {
     std::set_new_handler([] { _exit(97); }); /* BOX_STATUS_MEMORY */
     watch_into(BIND_FD_SEEN);
     read_request();
     std::string name = take_text();
+    is_program = name == "main";
     next_address = take<uint64_t>();
     take_chip();
     try {

@@ -12,10 +12,14 @@
 #include <sys/mman.h>
 
 static uint8_t *watched; /* until it is there nothing is noted */
+static uint32_t watch_fresh; /* edges and equalities that were noted for the first time */
 
 static void watch_slot(uint32_t slot, uint8_t bits)
 {
-    if (watched) watched[slot] |= bits;
+    enum { REACHED = 1, EQUAL = 4 }; /* of watch_code.h */
+    if (!watched) return;
+    watch_fresh += (bits & ~watched[slot] & (REACHED | EQUAL)) != 0;
+    watched[slot] |= bits;
 }
 
 static void watch_into(int descriptor)
