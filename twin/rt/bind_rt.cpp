@@ -4,6 +4,7 @@
 #include "acraft/host/platform.h"
 #include "twin/rt/bind_fixed.h"
 #include "twin/rt/watch_host.h"
+#include "twin/rt/environment.h"
 
 #include <csignal>
 #include <exception>
@@ -301,16 +302,14 @@ void add_function(Function f)
 }  // namespace bind
 }  // namespace acraft
 
-/* The environment is no argument: a function of a binding that goes by it is another one elsewhere. A program of its own may
- * look; there is nothing. */
-static bool is_program = false;
+static bool is_program = false; /* it may look; there is nothing */
 
 extern "C" char *getenv(const char *name) noexcept
 {
-    if (is_program || !next_address) return nullptr; /* or before main, by the library */
+    if (is_program || !next_address || !environment_always_has(name)) return nullptr; /* or before main */
     unheard = false;
     acraft::bind::fail((std::string("it asks for the environment variable '") + name +
-                        "', which is not the same on the board").c_str());
+                        "', which every board has set and nobody here").c_str());
     return nullptr;
 }
 

@@ -3,6 +3,7 @@
  * wanted and a request (twin/rt/host_share.h). Out: the answer, through its own descriptor, since
  * the operator's code may print. */
 #include "acraft/host/entry.cpp"
+#include "twin/rt/environment.h"
 #include "twin/rt/host_share.h"
 #include "twin/rt/watch_host.h"
 
@@ -200,13 +201,12 @@ int answer(const char *wanted)
 
 }  // namespace
 
-// The environment is no argument of a tiling function: one that goes by it decides otherwise elsewhere.
 static bool is_running = false;
 
 extern "C" char *getenv(const char *name) noexcept
 {
-    if (!is_running) return nullptr;
-    std::printf("it asks for the environment variable '%s', which is not the same elsewhere", name);
+    if (!is_running || !environment_always_has(name)) return nullptr;
+    std::printf("it asks for the environment variable '%s', which every board has set and nobody here", name);
     std::fflush(stdout);
     _exit(1);
 }
