@@ -110,6 +110,8 @@ T_TEST(options_that_are_wrong)
     CHECK(was_said("takes no value"));
     CHECK_EQ_INT(read_line(&v, LINE("a", "--blocks", "3x")), CMD_USAGE);
     CHECK(was_said("no whole number"));
+    CHECK_EQ_INT(read_line(&v, LINE("a", "--chip", "910Z")), CMD_USAGE);
+    CHECK(was_said("no chip '910Z'; there are 910B1, 910B2, "));
     CHECK_EQ_INT(read_line(&v, LINE("a", "--limit=")), CMD_USAGE);
     CHECK(was_said("is no number"));
     CHECK_EQ_INT(read_line(&v, LINE("--strict")), CMD_USAGE);
