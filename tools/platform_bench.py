@@ -219,7 +219,7 @@ def main():
     tasks = []
     for path in sorted(glob.glob(f"{options.dir}/*/*.json")):
         name = os.path.basename(os.path.dirname(path))
-        if name not in done and (not only or name in only):
+        if os.path.basename(path) != "platform.json" and name not in done and (not only or name in only):
             tasks.append((os.path.dirname(path), json.load(open(path))))
     with concurrent.futures.ThreadPoolExecutor(device.compilers) as pool:
         libraries = list(pool.map(lambda t: compile_one(device, *t), tasks))
