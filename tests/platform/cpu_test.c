@@ -98,6 +98,29 @@ T_TEST(cpu_lanes_are_points_where_rows_are_columns)
     arena_drop(&arena);
 }
 
+static uint32_t count(const CpuPlan *plan, const char *text)
+{
+    uint32_t n = 0;
+    for (const char *at = plan->source.at; (at = strstr(at, text)); at++)
+        n++;
+    return n;
+}
+
+/* A reduction of a column that a second one reads is computed before it, not once for each of its elements. */
+T_TEST(cpu_columns_are_reduced_once)
+{
+    Arena arena = {0};
+    CpuPlan p = judge(&arena, "self, x):\n        return torch.argmax(x, 1)",
+                      "torch.randn(5, 70, 33)", DT_F32);
+    CHECK(has(&p, "lanes of the points"));
+    CHECK_EQ_INT(count(&p, "[v] = join_max("), 1);
+    p = judge(&arena,
+              "self, x):\n        return torch.softmax(x - x.mean(1, keepdim=True), 1).amax(1)",
+              "torch.randn(5, 70, 33)", DT_F32);
+    CHECK_EQ_INT(count(&p, "[v] = join_sum("), 2);
+    arena_drop(&arena);
+}
+
 T_TEST(cpu_scans_and_picked_elements)
 {
     Arena arena = {0};

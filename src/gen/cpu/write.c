@@ -263,6 +263,9 @@ const char *cpu_value(CpuWriter *w, NestId id)
     uint32_t at = kernel_scope_of(&w->text, v->axes);
     bool array = w->text.scope[at].lanes && (v->op == NEST_REDUCE || v->op == NEST_SCAN);
     at -= array;
+    while (array && at &&
+           !(w->text.scope[at].axes & v->axes)) /* not in a loop that it does not vary along */
+        at--;
     if (w->text.scope[at].name[id])
         return w->text.scope[at].name[id];
     const char *name = str_format(w->text.arena, "v%u", id);
