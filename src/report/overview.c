@@ -195,6 +195,14 @@ void report_overview(const ReportSpec *spec, const ReportRows *rows, Buf *out)
     buf_puts(out, "</div>\n<div id=\"attempt\" hidden></div>\n");
 }
 
+static bool any_measured(const ReportRows *rows)
+{
+    for (uint32_t i = 0; i < rows->rows.len; i++)
+        if (rows->rows.at[i].measured_us > 0)
+            return true;
+    return false;
+}
+
 bool report_page(Store *store, const ReportSpec *spec, Buf *html, Diag *diag)
 {
     Arena arena = {0};
@@ -204,7 +212,8 @@ bool report_page(Store *store, const ReportSpec *spec, Buf *html, Diag *diag)
                                   : report_pack_open(spec->most_all ? spec->most_all
                                                                     : (size_t)REPORT_ALL_KIB << 10);
     bool ok = report_rows_read(store, &arena, spec, pack, &rows, diag);
-    report_open(html, "acraft report", REPORT_PREDICTED, spec->live);
+    report_open(html, "acraft report", any_measured(&rows) ? REPORT_MEASURED : REPORT_PREDICTED,
+                spec->live);
     report_overview(spec, &rows, html);
     report_rows_json(spec, &rows, &json);
     report_script_json(html, "data", buf_view(&json));

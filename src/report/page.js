@@ -2,7 +2,7 @@
    Text from the store is only ever set as text (node(), textContent), never as markup. */
 
 const COLUMN = {id: 0, run: 1, task: 2, sample: 3, turn: 4, status: 5, reason: 6, piece: 7,
-                predicted: 8, bound: 9, baseline: 10, error: 11};
+                predicted: 8, bound: 9, baseline: 10, error: 11, measured: 12, copy: 13};
 const PAGE = 100;
 const $ = id => document.getElementById(id);
 const readJson = id => $(id) ? JSON.parse($(id).textContent) : null;
@@ -83,7 +83,9 @@ function rowNode(row) {
   const element = node('tr', node('td', link), node('td.soft.narrow-off', visible(category)),
     node('td.narrow-off', visible(data.runs[row[COLUMN.run]])),
     node('td.n.narrow-off', row[COLUMN.sample] + (row[COLUMN.turn] ? ' · turn ' + row[COLUMN.turn] : '')),
-    node('td', statusNode(row[COLUMN.status])), node('td.n', time(row[COLUMN.predicted])),
+    node('td', statusNode(row[COLUMN.status])),
+    hasMeasured ? [node('td.n', time(row[COLUMN.measured])), node('td.n.narrow-off', time(row[COLUMN.copy]))] : [],
+    node('td.n', time(row[COLUMN.predicted])),
     node('td.n.narrow-off', time(row[COLUMN.bound])), node('td.n.narrow-off', time(row[COLUMN.baseline])),
     node('td.n.narrow-off', speedup(row) === null ? '-' : speedup(row).toPrecision(3) + '×'), node('td.n.narrow-off', short(row[COLUMN.error])),
     node('td.reason', visible(data.reasons[row[COLUMN.reason]])));
@@ -95,6 +97,11 @@ function rowNode(row) {
 const HEADINGS = [['task', COLUMN.task, ''], ['category', -1, 'narrow-off'], ['run', COLUMN.run, 'narrow-off'],
   ['sample', COLUMN.sample, 'narrow-off'], ['verdict', COLUMN.status, ''], ['predicted', COLUMN.predicted, ''],
   ['bound', COLUMN.bound, 'narrow-off'], ['baseline', COLUMN.baseline, 'narrow-off'], ['speed-up', SPEEDUP, 'narrow-off'], ['rel. error', COLUMN.error, 'narrow-off']];
+
+/* Columns that only kernels for this machine have: the measured time, and that of a copy of the same bytes. */
+const MEASURED = [['measured', COLUMN.measured, ''], ['a copy', COLUMN.copy, 'narrow-off']];
+let hasMeasured = false; /* some row has a measured time */
+const headings = () => hasMeasured ? [...HEADINGS.slice(0, 5), ...MEASURED, ...HEADINGS.slice(5)] : HEADINGS;
 
 function headingNode([text, column, css]) {
   const cell = node('th' + (css ? '.' + css : ''));
@@ -112,8 +119,9 @@ function headingNode([text, column, css]) {
 
 function drawList() {
   const rows = data.rows.filter(matches);
+  hasMeasured = data.rows.some(row => row[COLUMN.measured] !== null);
   if (view.sort >= 0) rows.sort(compareRows);
-  const head = node('thead', node('tr', HEADINGS.map(headingNode), node('th.reason')));
+  const head = node('thead', node('tr', headings().map(headingNode), node('th.reason')));
   const table = node('table.list', head, node('tbody', rows.slice(0, view.shown).map(rowNode)));
   const more = node('button', 'show ' + Math.min(PAGE, rows.length - view.shown) + ' more');
   more.type = 'button';

@@ -4,7 +4,8 @@
  *                       └─▶ texts, verdicts, timelines ─▶ packed pieces, unpacked when opened
  *     scores (given) ─────▶ tables, comparison, the papers beside them
  *
- * Everything that is printed is predicted or checked, nothing measured, and every page says so.
+ * Everything that is printed is predicted or checked, and every page says so; measured are only times of kernels
+ * for this machine (bench --platform cpu), in columns of their own.
  * Text of models is untrusted: it is escaped wherever it is shown, no script but ours may run
  * (the page carries the hash of its own), and a text that does not fit is cut, with a note.
  * The same store gives the same bytes. */

@@ -32,6 +32,9 @@ extern const char report_code[], report_code_end[];
 /* Up to the opened <main>; `claim` says at the top what kind of figures these are, `live` adds the class that
  * starts polling. */
 #define REPORT_PREDICTED "times are predicted, never measured; no board has run any of this"
+#define REPORT_MEASURED                                                                         \
+    "measured times are of the machine that ran the bench; all others are predicted, no board " \
+    "has run any of this"
 void report_open(Buf *out, const char *title, const char *claim, bool live);
 /* `words`: what the foot says about the words that the page uses. */
 #define REPORT_WORDS                                                                             \
@@ -62,6 +65,7 @@ typedef struct ReportRow {
     VerdictStatus status;
     bool last; /* turn of its sample: what counts */
     double predicted_us, bound_us, baseline_us;
+    double measured_us, copy_us; /* on this machine */
     double max_rel_err;
     const char *reason;
     int64_t piece; /* its details; -1: left out */

@@ -73,6 +73,8 @@ static void add_row(Reading *r, uint32_t run, const StoreAttempt *a)
                      .predicted_us = a->predicted_us,
                      .bound_us = a->bound_us,
                      .baseline_us = a->baseline_us,
+                     .measured_us = a->measured_us,
+                     .copy_us = a->copy_us,
                      .max_rel_err = error_of(a),
                      .piece = pack_detail(r, a)};
     row.reason = report_cut(r->arena, str_copy(r->arena, str_from(a->reason)), MOST_REASON).at;
@@ -172,7 +174,8 @@ static void put_row(const ReportRow *row, uint32_t reason, Buf *json)
 {
     buf_printf(json, "[%lld,%u,%u,%u,%u,%d,%u,%lld", (long long)row->id, row->run, row->task,
                row->sample, row->turn, (int)row->status, reason, (long long)row->piece);
-    const double numbers[] = {row->predicted_us, row->bound_us, row->baseline_us, row->max_rel_err};
+    const double numbers[] = {row->predicted_us, row->bound_us,    row->baseline_us,
+                              row->max_rel_err,  row->measured_us, row->copy_us};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         buf_puts(json, ",");
         report_json_number(json, numbers[i]);

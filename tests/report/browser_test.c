@@ -454,6 +454,28 @@ T_TEST(browser_filters_and_sorts)
     close_browser(&b);
 }
 
+/* Times that this machine measured have columns of their own, and the page says what they are; else neither. */
+T_TEST(browser_shows_measured_times_where_there_are_any)
+{
+    Browser b;
+    double megabytes;
+    for (int measured = 0; measured < 2; measured++) {
+        open_browser(&b);
+        SyntheticSpec spec = {
+            .runs = 1, .tasks = 3, .samples = 1, .text_bytes = 200, .measured = measured};
+        visit(&b, write_page(&b, spec, &megabytes));
+        CHECK_EQ_INT((int)ask(&b, "[...document.querySelectorAll('#list th')].filter(e => "
+                                  "e.textContent === 'measured').length"),
+                     measured);
+        CHECK_EQ_INT((int)ask(&b, "[...document.querySelectorAll('#list tbody tr')].every(e => "
+                                  "e.textContent.includes('40.0 us')) * 1"),
+                     measured);
+        CHECK_EQ_INT((int)ask(&b, "document.body.textContent.includes('measured times are of')"),
+                     measured);
+        close_browser(&b);
+    }
+}
+
 /* ---- live ---- */
 
 enum { LIVE_PORT = 18765 };

@@ -11,6 +11,7 @@ typedef struct SyntheticSpec {
     bool hostile;                  /* names and texts that try to break out of the page */
     bool traces;                   /* a trace for the first attempts */
     bool all_traces;               /* one for every attempt, each task its own */
+    bool measured;                 /* on this machine, beside the predicted times */
 } SyntheticSpec;
 
 /* A new store at `path`, and its runs with scores made up. */

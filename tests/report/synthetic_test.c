@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "tests/t.h"
+#include <math.h>
 #include <string.h>
 
 enum { SEED = 7 };
@@ -154,6 +155,8 @@ static void add_attempt(Maker *m, int64_t run, int64_t task, uint32_t sample, ui
                                 : m->spec->hostile   ? m->attack
                                                      : "small: values differ at y[17]",
                       .unsupported = status == VERDICT_UNSUPPORTED ? "Conv3D" : "",
+                      .measured_us = m->spec->measured ? 40 : (double)NAN,
+                      .copy_us = m->spec->measured ? 30 : (double)NAN,
                       .rule = "acraft",
                       .provenance = "remote-model",
                       .licence = "",
