@@ -245,25 +245,27 @@ static bool put_fused(Script *s, const Product *p, const Blocks *b, const Sizes 
     return ok;
 }
 
-/* Elements of the result that a core adds at once: all cores get some, and a tile fits into UB. */
-static TailTiles sum_tiles(const Product *p, const NpuChip *chip, bool whole, int64_t most)
-{
-    enum { LINE = 64, LEAST = 256, LONG = 2048 };
-    int64_t each = p->m * p->n / chip->aiv;
-    each = each < LEAST ? LEAST : each > most ? most : each;
-    int64_t lanes = whole ? p->n : each < p->n ? each : p->n;
-    lanes = (lanes + LINE - 1) / LINE * LINE;
-    lanes = !whole && lanes > LONG ? LONG : lanes;
-    int64_t rows = each / lanes;
-    rows = rows < 1 ? 1 : rows > p->m ? p->m : rows;
-    return (TailTiles){.rows = rows, .lanes = lanes, .whole = whole};
-}
-
 /* Half of the vector cores add up slices of so few bytes in less time than the launch of the others takes. */
 static bool few_cores(const Product *p, const Blocks *b)
 {
     enum { FEW = 8 << 20 };
     return b->slices * p->m * p->n * 4 <= FEW;
+}
+
+/* Elements of the result that a core adds at once: all cores get some, and a tile fits into UB. */
+static TailTiles sum_tiles(const Product *p, const Blocks *b, const NpuChip *chip, bool whole,
+                           int64_t most)
+{
+    enum { LINE = 64, LEAST = 256, LONG = 2048 };
+    int64_t cores = few_cores(p, b) ? chip->aic : chip->aiv;
+    int64_t each = (p->m * p->n + cores - 1) / cores;
+    each = each < LEAST ? LEAST : each > most ? most : each;
+    int64_t lanes = whole ? p->n : each < p->n ? each : p->n;
+    lanes = (lanes + LINE - 1) / LINE * LINE;
+    lanes = !whole && lanes > LONG ? LONG : lanes;
+    int64_t rows = (each + lanes - 1) / lanes; /* a turn for each core, not one and a bit */
+    rows = rows > p->m ? p->m : rows;
+    return (TailTiles){.rows = rows, .lanes = lanes, .whole = whole};
 }
 
 /* Slices of k are multiplied by one kernel into a workspace; another one adds them and computes what follows. */
@@ -281,8 +283,9 @@ static bool put_sliced(Script *s, const Product *p, const Blocks *b, const Sizes
     script_put(s, "\n@host\ndef $F($P):\n", out);
     tail_bounds(tail, out);
     /* Runs that begin inside a line of memory take the whole line. */
-    buf_printf(out, "    length = align_up(ceildiv(%s, min(%lld, ceildiv(%s, %lld))), 256)\n", z->k,
-               (long long)b->slices, z->k, (long long)b->k1);
+    enum { SECTOR = 128 };
+    buf_printf(out, "    length = align_up(ceildiv(%s, min(%lld, ceildiv(%s, %lld))), %d)\n", z->k,
+               (long long)b->slices, z->k, (long long)b->k1, SECTOR / (int)dtype_bytes(p->dtype));
     buf_printf(out, "    slices = ceildiv(%s, length)\n", z->k);
     buf_printf(out, "    part = workspace(f32, slices, %s, %s)\n", z->m, z->n);
     buf_printf(out,
@@ -301,11 +304,15 @@ static bool put_sliced(Script *s, const Product *p, const Blocks *b, const Sizes
     tail_parameters(&factors, &factors, true, out);
     buf_printf(out, ", part: ws[f32, slices, %s, %s], slices: i64, length: i64):\n", z->m, z->n);
     script_put(s, tiles_text, out);
+    /* A core goes on with its slice in another tile while L2 has it; else the cores share slices. */
+    const char *grid = str_format(s->arena, "tiles(%s, %lld), tiles(%s, %lld)", z->m,
+                                  (long long)b->m, z->n, (long long)b->n);
+    buf_printf(out, "    for %s in cyclic(%s%s%s):\n", b->kept ? "c, t, z" : "z, c, t",
+               b->kept ? "" : "slices, ", grid, b->kept ? ", slices" : "");
     buf_printf(out,
-               "    for z, c, t in cyclic(slices, tiles(%s, %lld), tiles(%s, %lld)):\n"
                "        first = z * length\n"
                "        last = min(first + length, %s)\n",
-               z->m, (long long)b->m, z->n, (long long)b->n, z->k);
+               z->k);
     script_set(s, 'G', "first, last, ");
     put_block(s, "        ", out);
     buf_puts(out, "        with copyout():\n"
@@ -351,7 +358,7 @@ static bool write_fused(Writing *w, const Blocks *b, Plan *plan)
     for (int64_t most = MOST; most >= LEAST; most /= 2) {
         Script s = {.arena = w->arena, .g = w->graph, .name = w->name};
         Tail tail = w->tail;
-        TailTiles tiles = sum_tiles(p, w->chip, whole, most / 4);
+        TailTiles tiles = sum_tiles(p, b, w->chip, whole, most / 4);
         Operands all = {0}, rest = {0};
         Buf out = {0};
         tail.band.lanes.whole = whole;
@@ -402,7 +409,7 @@ static bool write_plain(Writing *w, const Blocks *b, Plan *plan)
     return true;
 }
 
-enum { MOST_BLOCKS = 6 };
+enum { MOST_BLOCKS = 10 };
 
 static void try_blocks(Writing *w, Write *write, const Blocks *b, ClockBest *best)
 {

@@ -43,10 +43,12 @@ typedef struct Blocks {
     int64_t k0;   /* of tiles of L0 */
     int64_t c_depth;
     int64_t slices; /* parts of k on cores of their own; 1: none */
+    bool kept;      /* L2 holds both factors: a core takes one tile of its slice after the other */
     double cycles;  /* predicted, of the slowest core */
 } Blocks;
 
-/* Up to `most`, the fastest by predicted cycles first; of each size of tiles one with slices and one without. */
+/* Up to `most`, the fastest by predicted cycles first; of each size of tiles one without slices, one with, and
+ * one with a slice for each core. */
 uint32_t product_list(const Product *p, const NpuChip *chip, Blocks *out, uint32_t most);
 
 /* Cycles of the scalar unit for so many steps through L0 and L1: the calls of the queues that two tiles pass through in each,

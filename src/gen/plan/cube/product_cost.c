@@ -38,7 +38,7 @@ static Costs costs_for(const Product *p, const NpuChip *chip)
 /* Tiles of L0 and L1 that hold a block of this size, doubled. False: there are none. */
 static bool fit_tiles(const Product *p, const Costs *c, Blocks *b)
 {
-    int64_t wide = b->m > b->n ? b->m : b->n, unit = 32;
+    int64_t wide = b->m > b->n ? b->m : b->n, unit = 16;
     int64_t l0 = c->chip->l0a / 2 / (wide * c->size) / unit * unit;
     b->k0 = l0 > 256 ? 256 : l0;
     int64_t all = round_up(p->k, unit);
@@ -99,12 +99,21 @@ static double slice_cycles(const Product *p, const Costs *c, const Blocks *b)
            bytes * (double)(b->slices + 1) / rate * 2;
 }
 
-/* Bytes per cycle of MTE2: what is read for the first time comes from GM, the rest from L2, where others read it, too. */
-static double read_rate(const Product *p, const Costs *c, const Blocks *b)
+static bool in_l2(const Product *p, const NpuChip *chip)
+{
+    double bytes = (double)(p->batch * (p->m + p->n) * p->k) * (double)dtype_bytes(p->dtype);
+    return bytes < constant(NPU_C_L2_USED) * chip->l2_mib * 1048576.0;
+}
+
+/* Bytes per cycle of MTE2: what is read for the first time comes from GM, the rest from L2, where others read it, too. Of cores
+ * that go through the same k side by side the first one reads all of it from GM, and the others wait for it in the end; slices
+ * that are dealt out to all cores alike are read by one core each, which finds them in L2 the next time if that holds all. */
+static double read_rate(const Product *p, const Costs *c, const Blocks *b, int64_t turns)
 {
     double m = (double)p->m, n = (double)p->n;
     double read = m * (double)parts(p->n, b->n) + n * (double)parts(p->m, b->m);
-    double first = (m + n) / read;
+    bool again = turns > 1 && (b->slices == 1 || b->kept);
+    double first = again ? (m + n) / read : 1;
     return 1 / (first / constant(NPU_C_GM_PORT_AIC) +
                 (1 - first) * constant(NPU_C_SAME_LINE_AIC) / c->chip->l2_read_rate);
 }
@@ -112,10 +121,10 @@ static double read_rate(const Product *p, const Costs *c, const Blocks *b)
 static double predict(const Product *p, const Costs *costs, const Blocks *b)
 {
     Costs own = *costs, *c = &own;
-    own.mte2 = read_rate(p, costs, b);
     int64_t k = parts(p->k, b->slices);
     int64_t blocks = p->batch * parts(p->m, b->m) * parts(p->n, b->n) * b->slices;
     int64_t turns = parts(blocks, c->chip->aic);
+    own.mte2 = read_rate(p, costs, b, turns);
     int64_t first = k < b->k1 ? k : b->k1;
     double fill = constant(NPU_C_MTE2_LATENCY) + copy_cycles(c, b->m + b->n, first);
     double core = (double)turns * block_cycles(p, c, b, k) + fill + slice_cycles(p, c, b);
@@ -148,12 +157,13 @@ static bool keeps_lines(const Product *p, const Blocks *b)
     return b->n >= p->n || b->n * size % LINE == 0;
 }
 
-/* The fastest for this size of tiles, in slices of k or whole. False: there is none. */
-static bool best_slices(const Product *p, const Costs *c, Blocks b, bool sliced, Blocks *best)
+/* The fastest for this size of tiles and so many slices of k. False: there is none. */
+static bool best_slices(const Product *p, const Costs *c, Blocks b, int64_t from, int64_t to,
+                        Blocks *best)
 {
     *best = (Blocks){0};
-    for (b.slices = sliced ? 2 : 1; b.slices <= (sliced ? most_slices(p, c->chip) : 1);
-         b.slices++) {
+    b.kept = in_l2(p, c->chip);
+    for (b.slices = from; b.slices <= to; b.slices++) {
         if (!keeps_lines(p, &b) || !fit_tiles(p, c, &b))
             continue;
         b.cycles = predict(p, c, &b);
@@ -180,15 +190,21 @@ uint32_t product_list(const Product *p, const NpuChip *chip, Blocks *out, uint32
     static const int64_t sizes[] = {16, 32, 48, 64, 80, 96, 128, 160, 192, 256, 512, 1024};
     enum { SIZES = sizeof sizes / sizeof *sizes };
     Costs c = costs_for(p, chip);
+    int64_t all = most_slices(p, chip);
     uint32_t n = 0;
     for (size_t i = 0; i < SIZES; i++)
         for (size_t j = 0; j < SIZES; j++) {
             Blocks b = {.m = sizes[i], .n = sizes[j]}, best;
             bool past = (i && sizes[i - 1] >= p->m) || (j && sizes[j - 1] >= p->n);
             bool parted = p->end == PRODUCT_ROWS && sizes[j] < p->n;
-            for (int sliced = 0; sliced < 2 && !past && !parted; sliced++)
-                if (best_slices(p, &c, b, sliced, &best))
-                    n = insert(out, n, most, best);
+            if (past || parted)
+                continue;
+            if (best_slices(p, &c, b, 1, 1, &best))
+                n = insert(out, n, most, best);
+            if (best_slices(p, &c, b, 2, all < chip->aic ? all : chip->aic - 1, &best))
+                n = insert(out, n, most, best);
+            if (all == chip->aic && best_slices(p, &c, b, all, all, &best))
+                n = insert(out, n, most, best); /* one for each core */
         }
     return n;
 }
