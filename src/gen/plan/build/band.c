@@ -377,13 +377,40 @@ static const char *accumulator(Build *b, NestId id)
     return view;
 }
 
-/* Cores that share an axis fold what they gathered once, after all turns: until then every element of the
- * tile has a sum of its own. */
+/* ---- sums that follow the largest so far ---- */
+
+#define LOWEST "-3.4028235e+38" /* the least finite number: what is shifted by it stays a number */
+
+static NestPass pass_of(const Build *b)
+{
+    uint64_t tile = bit(b->band->rows.axis) | bit(b->band->lanes.axis);
+    return (NestPass){walked_axes(b->band), b->band->split ? 0 : tile};
+}
+
+/* A sum that is moved to the largest value so far, tile by tile, instead of a walk of its own. */
+static bool is_online(const Build *b, NestId id)
+{
+    return b->wanted[id] && nest_is_online(b->nest, id, pass_of(b));
+}
+
+static bool is_followed(const Build *b, NestId id)
+{
+    for (uint32_t i = id + 1; i < b->nest->values.len; i++)
+        if (b->nest->values.at[i].follows == id && is_online(b, i))
+            return true;
+    return false;
+}
+
+/* What is gathered is folded once, after all turns: until then every element of the tile has a sum of its own. Cores
+ * that share an axis do so, and who would wait in every turn for the one number that a tile gives. */
 static bool is_wide(const Build *b, NestId id)
 {
-    const NestValue *v = &b->nest->values.at[id];
-    return b->band->split && v->over & (bit(b->band->rows.axis) | bit(b->band->lanes.axis)) &&
-           build_kind(b, b->nest->values.at[v->arg[0]].axes) != BUILD_SCALAR;
+    const NestValue *v = &b->nest->values.at[id], *of = &b->nest->values.at[v->arg[0]];
+    if (!(v->over & (bit(b->band->rows.axis) | bit(b->band->lanes.axis))) ||
+        build_kind(b, of->axes) == BUILD_SCALAR)
+        return false;
+    return b->band->split || (build_kind(b, v->axes) == BUILD_SCALAR && !is_online(b, id) &&
+                              !is_followed(b, id) && nest_roots(b->nest, of->axes) == of->axes);
 }
 
 static const char *wide_accumulator(Build *b, NestId id)
@@ -424,30 +451,6 @@ static void fold_wide(Build *b, NestId id, const char *buffer)
     build_line(b, "    %s = %s", name,
                build_fold(b, v->reduce, kind != BUILD_ROWS, kind != BUILD_LANES, view));
     b->name[id] = name;
-}
-
-/* ---- sums that follow the largest so far ---- */
-
-#define LOWEST "-3.4028235e+38" /* the least finite number: what is shifted by it stays a number */
-
-static NestPass pass_of(const Build *b)
-{
-    uint64_t tile = bit(b->band->rows.axis) | bit(b->band->lanes.axis);
-    return (NestPass){walked_axes(b->band), b->band->split ? 0 : tile};
-}
-
-/* A sum that is moved to the largest value so far, tile by tile, instead of a walk of its own. */
-static bool is_online(const Build *b, NestId id)
-{
-    return b->wanted[id] && nest_is_online(b->nest, id, pass_of(b));
-}
-
-static bool is_followed(const Build *b, NestId id)
-{
-    for (uint32_t i = id + 1; i < b->nest->values.len; i++)
-        if (b->nest->values.at[i].follows == id && is_online(b, i))
-            return true;
-    return false;
 }
 
 /* The largest so far, before and after this tile, as finite numbers. */
