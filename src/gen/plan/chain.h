@@ -31,7 +31,7 @@ typedef struct ChainStage {
 typedef struct ChainTry {
     const char *name; /* of the graph that was planned */
     Plan plan;        /* strategy NULL: no planner takes it */
-    double us;        /* predicted; 0: not timed yet */
+    double us;        /* predicted, without the launch, which all stages share; 0: not timed yet */
 } ChainTry;
 
 typedef struct ChainMemo {

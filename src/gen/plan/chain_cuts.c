@@ -26,7 +26,7 @@ typedef enum SegmentState { SEGMENT_UNKNOWN, SEGMENT_KNOWN, SEGMENT_NONE } Segme
 /* Nodes from..from+length-1. */
 typedef struct Segment {
     SegmentState state;
-    double us; /* estimated while the state is unknown; INFINITY: no stage */
+    double us; /* without the launch, estimated while the state is unknown; INFINITY: no stage */
     ChainStage stage;
 } Segment;
 
@@ -96,14 +96,33 @@ static double written_bytes(const Cuts *s, uint32_t from, uint32_t to)
     return bytes;
 }
 
-/* Every operand once at the rate that the chip reaches, and a launch; not less than half of what its operators
- * take beyond that on their own. */
+static double constant(enum NpuConstant which) { return npu_constants[which].value; }
+
+/* What all stages share: they are one launch on all cores. */
+static double launch_us(const NpuChip *chip)
+{
+    return constant(NPU_C_LAUNCH_US) + chip->aiv * constant(NPU_C_CORE_US) +
+           constant(NPU_C_PROLOGUE) / chip->mhz;
+}
+
+/* Between two stages all cores wait for each other. */
+static double wait_us(const NpuChip *chip) { return constant(NPU_C_SYNC_ALL) / chip->mhz; }
+
+/* Of the least time of a graph what is no launch. */
+static double copies_us(const NpuChip *chip, const Graph *graph)
+{
+    NpuWork nothing = {0};
+    return clock_least(graph, chip) - npu_attainable(chip, &nothing).us;
+}
+
+/* Every operand once at the rate that the chip reaches; not less than half of what its operators take beyond that
+ * on their own. */
 static void estimate_from(Cuts *s, uint32_t from)
 {
     const Graph *g = s->c->g;
     uint32_t *seen = arena_array(s->arena, uint32_t, g->values.len + 1);
-    NpuWork work = {0};
-    double extra = 0;
+    NpuWork work = {0}, nothing = {0};
+    double extra = 0, start = npu_attainable(s->c->chip, &nothing).us;
     for (uint32_t to = from + 1; to <= s->n && to - from <= CHAIN_STAGE_NODES; to++) {
         const Node *node = &g->nodes.at[to - 1];
         Segment *segment = segment_at(s, from, to);
@@ -115,7 +134,8 @@ static void estimate_from(Cuts *s, uint32_t from)
         work.written = written_bytes(s, from, to);
         extra += s->extra[to - 1];
         if (segment->state == SEGMENT_UNKNOWN)
-            segment->us = fmax(npu_attainable(s->c->chip, &work).us, extra / 2);
+            segment->us = wait_us(s->c->chip) +
+                          fmax(npu_attainable(s->c->chip, &work).us - start, extra / 2);
         if (!chain_may_be_stage(s->c, from, to)) {
             segment->state = SEGMENT_NONE;
             segment->us = INFINITY;
@@ -125,7 +145,7 @@ static void estimate_from(Cuts *s, uint32_t from)
 
 /* ---- times ---- */
 
-/* Predicted time, whatever the limit on tiles is, so that the same stages are found under any. What values
+/* Predicted time without the launch, whatever the limit on tiles is, so that the same stages are found under any. What values
  * decide cannot be timed. */
 static double stage_time(Cuts *s, const ChainStage *stage)
 {
@@ -133,7 +153,7 @@ static double stage_time(Cuts *s, const ChainStage *stage)
     if (!clock_cost(&stage->plan, s->c->chip, &cost))
         return cost.by_values ? CLOCK_UNTIMED * clock_least(stage->graph, s->c->chip) : INFINITY;
     s->budget -= (int64_t)(cost.records / RECORDS_EACH);
-    return cost.us;
+    return cost.us - cost.launch_us + wait_us(s->c->chip);
 }
 
 /* That of a stage which computes the same is the same, and costs nothing more. */
@@ -157,7 +177,8 @@ static void plan_segment(Cuts *s, uint32_t from, uint32_t to)
     if (chain_plan_stage(s->c, from, to, &segment->stage, &said)) {
         time_segment(s, segment);
         if (to - from == 1)
-            s->extra[from] = fmax(0, segment->us - clock_least(segment->stage.graph, s->c->chip));
+            s->extra[from] = fmax(0, segment->us - wait_us(s->c->chip) -
+                                         copies_us(s->c->chip, segment->stage.graph));
         return;
     }
     segment->us = INFINITY;
@@ -185,7 +206,7 @@ static void find_known(Cuts *s)
 /* The best cut by what is known and estimated. False: there is none. */
 static bool find_cut(Cuts *s)
 {
-    s->least[0] = 0;
+    s->least[0] = launch_us(s->c->chip);
     for (uint32_t to = 1; to <= s->n; to++) {
         s->least[to] = s->free[to - 1] ? s->least[to - 1] : INFINITY;
         s->start[to] = to;

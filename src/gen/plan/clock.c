@@ -152,6 +152,7 @@ static bool cost_in(Arena *arena, const Plan *plan, const NpuChip *chip, uint64_
     emit_sim_close(sim);
     if (ok)
         *cost = (ClockCost){.us = report.us,
+                            .launch_us = report.launch_us,
                             .records = records,
                             .cores = report.cores,
                             .bound = npu_pipe_name(report.bound),

@@ -20,6 +20,7 @@ typedef struct ClockCost {
     const char *why; /* it is not timed; NULL: it is */
     bool by_values;  /* ... because values decide what it does */
     double us;
+    double launch_us; /* of it until the cores begin */
     uint64_t records; /* instructions, flags and waits of all cores */
     uint32_t cores;
     const char *bound; /* the busiest pipe of the slowest core */
