@@ -8,8 +8,9 @@
 #include "lower/lower.h"
 #include "sim/cycle.h"
 
-#define MOST_BYTES 2.5e8 /* of operands, over all programs that are timed for a task */
-#define FEW_PRODUCTS 6   /* programs that are timed for products of any size, up to MOST_RECORDS */
+#define MOST_BYTES 2.5e9 /* of operands, over all programs that are timed for a task */
+#define MOST_MULTIPLIED 2.5e8 /* the same of a task with products */
+#define FEW_PRODUCTS 4   /* programs that are timed for products of any size, up to MOST_RECORDS */
 #define MOST_RECORDS 6000000
 #define ON_CHIP 4 /* bytes that are computed for one that is copied take as long to simulate */
 
@@ -268,9 +269,11 @@ uint32_t clock_budget(const Graph *graph)
         if (graph->notes.at[i] == plan_untimed)
             return 1;
     double operands = clock_bytes(graph), inside = largest_bytes(graph) / ON_CHIP;
-    double times = MOST_BYTES / (operands > inside ? operands : inside);
+    bool product = has_product(graph);
+    double most = product ? MOST_MULTIPLIED : MOST_BYTES;
+    double times = most / (operands > inside ? operands : inside);
     /* Tiles of the cube are large: few instructions move many bytes, and a poor choice costs much more time. */
-    if (times < FEW_PRODUCTS && has_product(graph))
+    if (times < FEW_PRODUCTS && product)
         return FEW_PRODUCTS;
     return times < 1 ? 1 : times < CLOCK_MOST ? (uint32_t)times : CLOCK_MOST;
 }
