@@ -442,7 +442,12 @@ static const char *whole_sizes(const Program *p, const Bands *bands)
     return text;
 }
 
-/* The bands with the same roles, but tiled where an axis may be longer than a tile. */
+static int64_t tile_elements(const Band *band)
+{
+    return band->lanes.tile * (band->rows.axis ? band->rows.tile : 1);
+}
+
+/* The same roles with nothing whole that may be longer. */
 static Bands longer_bands(Program *p, const Bands *of)
 {
     Bands longer = {0};
@@ -452,9 +457,10 @@ static Bands longer_bands(Program *p, const Bands *of)
         bool rows = band.rows.whole && p->layout.free[band.rows.axis];
         band.lanes.whole = band.lanes.whole && !lanes;
         band.rows.whole = band.rows.whole && !rows;
-        if (lanes && band.lanes.tile * band.rows.tile > 4096) {
+        int64_t area = tile_elements(&band);
+        if (lanes && area > 4096) { /* two to four rows, never more than were held */
             band.lanes.tile = 2048;
-            band.rows.tile = band.rows.axis ? 4 : 1;
+            band.rows.tile = !band.rows.axis ? 1 : area < 4 * 2048 ? area / 2048 : 4;
         }
         vec_push(p->arena, &longer, band);
     }
@@ -480,12 +486,6 @@ static void add_variants(Program *p)
         vec_push(p->arena, &p->variants, ((Variant){p->schedule->longer, "_walked", NULL}));
 }
 
-/* Smaller tiles: fewer rows, then fewer lanes. False: nothing is left to give. */
-static int64_t tile_elements(const Band *band)
-{
-    return band->lanes.tile * (band->rows.axis ? band->rows.tile : 1);
-}
-
 /* Rows first, then lanes. False: both are whole, or as small as can be. */
 static bool shrink_tile(Band *band)
 {
@@ -500,6 +500,7 @@ static bool shrink_tile(Band *band)
     return true;
 }
 
+/* Smaller tiles: fewer rows, then fewer lanes. False: nothing is left to give. */
 bool build_shrink(Schedule *s)
 {
     bool any = false;

@@ -19,6 +19,7 @@ enum {
     LINE = 64, /* elements that tiles of lanes are multiples of */
     MOST_TILE = 1 << 15,
     WIDER = 4,
+    MOST_WHOLE = 2, /* times what is estimated to fit on chip */
     MOST_FOLDS = 4,
     FEW_PIECES = 2,  /* for each core */
     MORE_RECORDS = 4 /* times those of the best: what has more is slower, and is not timed */
@@ -237,6 +238,39 @@ static void try_larger(Search *s)
     try_change(s, change);
 }
 
+/* What is reduced held whole, in fewer rows or narrower lanes than before: memory is read once. */
+static bool make_whole(const Search *s, Band *band)
+{
+    BandTile *rows = &band->rows, *lanes = &band->lanes;
+    int64_t area = lanes->tile * (rows->axis ? rows->tile : 1), size = nest_size(s, lanes->axis);
+    bool rows_reduced = rows->axis && band->reduced >> rows->axis & 1;
+    if (band->reduced >> lanes->axis & 1) {
+        if (lanes->whole || lanes->axis == band->split || rows_reduced || size > MOST_WHOLE * area)
+            return false;
+        lanes->whole = true;
+        lanes->tile = (size + LINE - 1) / LINE * LINE;
+        rows->tile = 1;
+        return true;
+    }
+    if (!rows_reduced || rows->whole || rows->axis == band->split ||
+        nest_size(s, rows->axis) * LINE > MOST_WHOLE * area)
+        return false;
+    rows->whole = true;
+    rows->tile = nest_size(s, rows->axis);
+    lanes->tile = area / rows->tile / LINE * LINE;
+    lanes->tile = lanes->tile < LINE ? LINE : lanes->tile;
+    return true;
+}
+
+static void try_whole(Search *s)
+{
+    for (uint32_t b = 0; b < s->best.schedule.bands.len; b++) {
+        Schedule change = change_of(s);
+        if (make_whole(s, &change.bands.at[b]))
+            try_change(s, change);
+    }
+}
+
 /* Tiles of fewer rows and more lanes, as large as before: longer bursts. */
 static void try_wider(Search *s)
 {
@@ -284,6 +318,7 @@ static void search_programs(Search *s, const Roles *roles, bool always)
     note_tried(s, &s->best);
     if (!always && s->best.cost.us < CLOCK_NEAR * clock_least(graph, s->task.chip))
         return;
+    try_whole(s);
     try_larger(s);
     try_wider(s);
     try_roles(s, roles, half);
