@@ -17,6 +17,7 @@ enum {
     KEPT_ELEMENTS = 16,  /* that a value is made of, which is stored between phases */
     TURNED_ROWS = 64     /* next to each other in memory, of tiles that are turned on chip */
 };
+#define TURN 700.0     /* cycles of a turn in which nothing is long: latencies of copies, waits */
 #define SCAN_LANE 0.3  /* cycles of an element of a row that is scanned */
 #define SCAN_ROW 600.0 /* and of the row */
 #define JOINED 0.95    /* of the cost is left where copies beside each other are one */
@@ -478,6 +479,17 @@ static uint32_t passes_of(const Nest *nest, const Band *band)
     return passes;
 }
 
+/* How often the tile moves, over all cores. */
+static double turns_of(const Nest *nest, const Band *band)
+{
+    uint64_t tile = bit(band->lanes.axis) | (band->rows.axis ? bit(band->rows.axis) : 0);
+    double turns = product(nest, (band->kept | band->reduced) & ~tile);
+    turns *= ceil((double)nest->axes.at[band->lanes.axis].size / (double)band->lanes.tile);
+    if (band->rows.axis)
+        turns *= ceil((double)nest->axes.at[band->rows.axis].size / (double)band->rows.tile);
+    return turns;
+}
+
 static double band_cost(const Nest *nest, const NpuChip *chip, const Band *band, const bool *wanted)
 {
     Cycles c = {0};
@@ -514,7 +526,9 @@ static double band_cost(const Nest *nest, const NpuChip *chip, const Band *band,
     if (band->kept & bit(band->lanes.axis))
         items *= ceil((double)nest->axes.at[band->lanes.axis].size / (double)band->lanes.tile);
     double cores = band->split ? chip->aiv : fmin(items, chip->aiv);
-    return (fmax(c.in, fmax(c.out, c.vector)) + 0.2 * (c.in + c.out + c.vector)) / cores;
+    double turns = passes * turns_of(nest, band);
+    return (fmax(c.in, fmax(c.out, c.vector)) + 0.2 * (c.in + c.out + c.vector) + TURN * turns) /
+           cores;
 }
 
 /* Whether cores share out the rows and some load is the same for all of them. */
