@@ -711,30 +711,36 @@ static void mark_below(const Nest *nest, NestId id, bool *below)
         mark_below(nest, nest->values.at[id].arg[i], below);
 }
 
-/* Something that is made of it is reduced or scanned along one of its axes. */
-static bool is_reduced_again(const Nest *nest, NestId id)
+/* Something that is made of it, and not of what is kept already, is reduced or scanned along one of its axes. */
+static bool is_reduced_again(const Nest *nest, NestId id, const bool *kept)
 {
     bool *made_of = arena_array(nest->arena, bool, nest->values.len);
     made_of[id] = true;
     for (NestId i = id + 1; i < nest->values.len; i++) {
         const NestValue *v = &nest->values.at[i];
         for (uint32_t k = 0; k < v->n_arg; k++)
-            made_of[i] = made_of[i] || made_of[v->arg[k]];
+            made_of[i] = made_of[i] || (made_of[v->arg[k]] && !kept[v->arg[k]]);
         if (made_of[i] && v->uses && v->over & nest->values.at[id].axes)
             return true;
     }
     return false;
 }
 
+/* The last ones first: what they are made of is computed where they are. */
 uint32_t schedule_keep(const Nest *nest, uint32_t most, NestId *reductions)
 {
+    bool *kept = arena_array(nest->arena, bool, nest->values.len);
     uint32_t n = 0;
-    for (NestId i = 1; i < nest->values.len && n < most; i++) {
+    for (NestId i = nest->values.len; i-- > 1 && n < most;) {
         const NestValue *v = &nest->values.at[i];
-        if (v->op == NEST_REDUCE && v->uses && v->axes && !v->follows &&
-            product(nest, v->over) >= KEPT_ELEMENTS && is_reduced_again(nest, i))
-            reductions[n++] = i;
+        kept[i] = v->op == NEST_REDUCE && v->uses && v->axes && !v->follows &&
+                  product(nest, v->over) >= KEPT_ELEMENTS && is_reduced_again(nest, i, kept);
+        n += kept[i];
     }
+    n = 0;
+    for (NestId i = 1; i < nest->values.len && n < most; i++)
+        if (kept[i])
+            reductions[n++] = i;
     return n;
 }
 
