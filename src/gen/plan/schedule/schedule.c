@@ -355,6 +355,24 @@ static bool reads_merges(const Nest *nest, const bool *wanted)
     return false;
 }
 
+static double product(const Nest *nest, uint64_t axes)
+{
+    double n = 1;
+    for (uint32_t a = 1; a < nest->axes.len; a++)
+        n *= axes & bit(a) ? (double)nest->axes.at[a].size : 1;
+    return n;
+}
+
+/* Lanes of which every core gets a piece, in whole lines: wider tiles would be cut there, and their rows are as few
+ * as if they were not. */
+static int64_t piece_for_each(const Nest *nest, const NpuChip *chip, const Band *band)
+{
+    int64_t size = nest->axes.at[band->lanes.axis].size;
+    double others = product(nest, band->kept & ~bit(band->lanes.axis) & ~bit(band->rows.axis));
+    int64_t pieces = (int64_t)ceil(chip->aiv / others);
+    return ((size + pieces - 1) / pieces + LINE - 1) / LINE * LINE;
+}
+
 /* Tiles as large as fit. A reduced axis is whole where it fits. */
 static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, const bool *wanted,
                          TileOrder order)
@@ -375,6 +393,8 @@ static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, cons
         reads_merges(nest, wanted)) /* a piece for each core */
         band->lanes.tile = smaller(band->lanes.tile,
                                    ((lanes + chip->aiv - 1) / chip->aiv + LINE - 1) / LINE * LINE);
+    if (rows_reduced && !lanes_reduced && band->lanes.axis != band->split)
+        band->lanes.tile = smaller(band->lanes.tile, piece_for_each(nest, chip, band));
     bool folded = nest->axes.at[band->lanes.axis].fold.n;
     band->lanes.whole = (lanes_reduced || folded) && band->lanes.tile >= lanes &&
                         band->lanes.axis != band->split;
@@ -393,14 +413,6 @@ static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, cons
 typedef struct Cycles {
     double in, out, vector;
 } Cycles;
-
-static double product(const Nest *nest, uint64_t axes)
-{
-    double n = 1;
-    for (uint32_t a = 1; a < nest->axes.len; a++)
-        n *= axes & bit(a) ? (double)nest->axes.at[a].size : 1;
-    return n;
-}
 
 int64_t schedule_box_run(const Nest *nest, const Band *band, const Affine *index)
 {
