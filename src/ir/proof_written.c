@@ -120,6 +120,28 @@ static void write_view(Flow *f, const IrView *v)
     known->view[known->len++] = *v;
 }
 
+/* The rows of a view: those of a tile, or the one that it lies in; false: it has none. */
+static bool rows_of(Flow *f, const IrView *v, Poly *from, Poly *to)
+{
+    if (!v->row && v->rank < 2)
+        return false;
+    *from = poly_of(f->w->pr, v->row ? v->row : v->start[0]);
+    *to = poly_add(*from, v->row ? poly_const(1) : poly_of(f->w->pr, v->size[0]));
+    return true;
+}
+
+/* Rows begin at blocks of their own: what is written to some spoils nothing of others. */
+static bool rows_apart(Flow *f, const IrView *a, const IrView *b, int64_t unit)
+{
+    const IrBuffer *buffer = &f->w->k->buffers.at[a->buffer];
+    Poly a_from, a_to, b_from, b_to;
+    if (buffer->rank != 2 || ir_multiple(f->w->p, f->w->chip, buffer->shape[1]) % unit ||
+        !rows_of(f, a, &a_from, &a_to) || !rows_of(f, b, &b_from, &b_to))
+        return false;
+    return prove_nonneg(f->w->pr, poly_sub(b_from, a_to)) ||
+           prove_nonneg(f->w->pr, poly_sub(a_from, b_to));
+}
+
 /* A load writes whole blocks of 32 bytes: what stood after the view in its last block is lost. */
 static void forget_block_ends(Flow *f, const IrView *v)
 {
@@ -130,7 +152,7 @@ static void forget_block_ends(Flow *f, const IrView *v)
     if (ir_multiple(p, f->w->chip, v->size[v->rank - 1]) % unit == 0)
         return;
     for (uint32_t i = 0; i < known->len; i++)
-        if (view_inside(f, &known->view[i], v))
+        if (view_inside(f, &known->view[i], v) || rows_apart(f, &known->view[i], v, unit))
             known->view[kept++] = known->view[i];
     known->len = kept;
 }
