@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum {
-    PLANNED_EACH = 8,    /* operators for each program that may be timed for a task */
+    PLANNED_EACH = 5,    /* operators for each program that may be timed for a task */
     RECORDS_EACH = 20000 /* records of a stage's program that count as one more operator */
 };
 
@@ -183,7 +183,7 @@ static void plan_segment(Cuts *s, uint32_t from, uint32_t to)
     }
     segment->us = INFINITY;
     segment->state = SEGMENT_NONE;
-    s->budget -= to - from;
+    s->budget--; /* refusing takes no program */
     for (uint32_t i = 0; to - from == 1 && i < said.items.len; i++)
         vec_push(s->c->diag->arena, &s->c->diag->items, said.items.at[i]);
 }
