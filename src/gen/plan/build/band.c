@@ -170,38 +170,115 @@ static bool load_shifted(Build *b, NestId id, const bool *now, bool *open)
     return true;
 }
 
-static void load_value(Build *b, NestId id, const bool *now, bool *open)
+static void open_copyin(Build *b, bool *open)
+{
+    if (!*open)
+        build_line(b, "with copyin():");
+    *open = true;
+}
+
+/* Loads of a kind of their own; false: it is a plain copy. */
+static bool load_special(Build *b, NestId id, const bool *now, bool *open)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    if (build_is_boxed(b, v)) {
+        build_box_load(b, id, open);
+        return true;
+    }
+    if (build_is_transposed(b, &v->index)) {
+        build_transposed_load(b, id, open);
+        return true;
+    }
+    if (build_step(b, &v->index) > 1) {
+        build_strided_load(b, id, open);
+        return true;
+    }
+    return (build_kind(b, v->axes) == BUILD_TILE && load_shifted(b, id, now, open)) ||
+           build_load_joined(b, id, now, open);
+}
+
+static void load_plain(Build *b, NestId id, const char *view)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    b->frame = v->axes;
+    b->depth++;
+    build_line(b, "load(%s, %s)", view, build_access(b, v->tensor, &v->index));
+    b->depth--;
+    b->name[id] = view;
+    b->frame = 0;
+}
+
+static void load_alone(Build *b, NestId id)
 {
     const NestValue *v = &b->nest->values.at[id];
     BuildKind kind = build_kind(b, v->axes);
     DType dtype = b->nest->tensors.at[v->tensor].dtype;
-    if (build_is_boxed(b, v)) {
-        build_box_load(b, id, open);
-        return;
-    }
-    if (build_is_transposed(b, &v->index)) {
-        build_transposed_load(b, id, open);
-        return;
-    }
-    if (build_step(b, &v->index) > 1) {
-        build_strided_load(b, id, open);
-        return;
-    }
-    if (kind == BUILD_TILE && load_shifted(b, id, now, open))
-        return;
-    if (build_load_joined(b, id, now, open))
-        return;
     b->frame = v->axes;
     const char *buffer = build_buffer(b, 'a', kind, dtype, b->load_depth, id);
-    if (!*open)
-        build_line(b, "with copyin():");
-    *open = true;
-    b->depth++;
-    build_line(b, "load(%s, %s)", build_view(b, kind, buffer),
-               build_access(b, v->tensor, &v->index));
-    b->depth--;
-    b->name[id] = build_view(b, kind, buffer);
-    b->frame = 0;
+    load_plain(b, id, build_view(b, kind, buffer));
+}
+
+/* Whether two plain copies may be parts of one buffer: then they take one place in the queue, and its bookkeeping is
+ * done once. */
+static bool packs(const Build *b, NestId id, NestId with)
+{
+    const NestValue *v = &b->nest->values.at[id], *w = &b->nest->values.at[with];
+    return nest_roots(b->nest, v->axes) == v->axes && nest_roots(b->nest, w->axes) == w->axes &&
+           build_kind(b, v->axes) == build_kind(b, w->axes) &&
+           build_kind(b, v->axes) != BUILD_ROWS &&
+           b->nest->tensors.at[v->tensor].dtype == b->nest->tensors.at[w->tensor].dtype;
+}
+
+/* All plain copies that pack with the first of them, one behind the other. */
+static void load_packed(Build *b, NestId *plain, uint32_t n)
+{
+    const NestValue *v = &b->nest->values.at[plain[0]];
+    bool tile = build_kind(b, v->axes) == BUILD_TILE;
+    NestId first = plain[0];
+    uint32_t parts = 0;
+    for (uint32_t i = 0; i < n; i++)
+        parts += plain[i] && packs(b, first, plain[i]);
+    if (parts < 2) {
+        load_alone(b, first);
+        return;
+    }
+    int64_t rows = tile ? b->band->rows.tile : 1;
+    BuildBuffer want = {.kind = BUILD_TILE,
+                        .dtype = b->nest->tensors.at[v->tensor].dtype,
+                        .depth = b->load_depth,
+                        .stem = 'a',
+                        .rows = rows * parts,
+                        .lanes = b->band->lanes.tile,
+                        .times = 1,
+                        .owner = first};
+    const char *buffer = build_take(b, want), *lanes = build_lanes(b);
+    for (uint32_t i = 0, part = 0; i < n; i++) {
+        long long from = rows * part;
+        if (!plain[i] || !packs(b, first, plain[i]))
+            continue;
+        load_plain(b, plain[i],
+                   !tile  ? str_format(b->arena, "%s[%lld, :%s]", buffer, from, lanes)
+                   : from ? str_format(b->arena, "%s[%lld : %lld + %s, :%s]", buffer, from, from,
+                                       build_rows(b), lanes)
+                          : build_view(b, BUILD_TILE, buffer));
+        plain[i] = 0;
+        part++;
+    }
+}
+
+static void load_values(Build *b, const bool *now, bool *open)
+{
+    NestId *plain = arena_array(b->arena, NestId, b->nest->values.len);
+    uint32_t n = 0;
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        if (now[i] && b->nest->values.at[i].op == NEST_LOAD && !b->name[i] &&
+            !load_special(b, i, now, open))
+            plain[n++] = i;
+    if (n)
+        open_copyin(b, open);
+    for (uint32_t i = 0; i < n; i++)
+        if (plain[i])
+            load_packed(b, plain + i, n - i);
 }
 
 /* A scalar is read from memory itself. */
@@ -281,9 +358,7 @@ static void load_all(Build *b, const bool *now)
         if (now[i] && b->nest->values.at[i].op == NEST_LOAD &&
             build_kind(b, b->nest->values.at[i].axes) == BUILD_SCALAR)
             read_scalar(b, i);
-    for (uint32_t i = 1; i < b->nest->values.len; i++)
-        if (now[i] && b->nest->values.at[i].op == NEST_LOAD && !b->name[i])
-            load_value(b, i, now, &open);
+    load_values(b, now, &open);
     b->strided.len = 0;
 }
 
