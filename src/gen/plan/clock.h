@@ -62,7 +62,7 @@ double clock_least(const Graph *graph, const NpuChip *chip);
 
 /* How many programs may be timed for a task: a launch takes the longer to simulate the more it moves. 1: only
  * to say how far it is from the least. */
-enum { CLOCK_MOST = 16 };
+enum { CLOCK_MOST = 24 };
 uint32_t clock_budget(const Graph *graph);
 double clock_bytes(const Graph *graph); /* of inputs and results */
 

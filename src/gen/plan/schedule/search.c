@@ -25,6 +25,7 @@ enum {
     MORE_RECORDS = 4 /* times those of the best: what has more is slower, and is not timed */
 };
 #define FOLD_GAIN 0.7  /* of the analytic cost */
+#define NEAR_BEST 1.3  /* times the best: worth larger tiles */
 #define MUCH_FREE 1.25 /* times what is used of the memory on chip */
 /* Instructions, flags and waits that are simulated for one kind of nest: then what was found stands. */
 #define MOST_RECORDS 4000000
@@ -169,22 +170,23 @@ static bool build_first(Search *s, const Roles *roles, Diag *diag)
 }
 
 /* Builds and times a change of the best program so far; it is kept where it is faster. */
-static void try_change(Search *s, Schedule change)
+static PlanBuilt try_change(Search *s, Schedule change)
 {
     Diag quiet = diag_make(s->task.arena, "plan", STR(""));
     PlanBuilt built = {.nest = s->task.nest, .schedule = change};
     if (!s->best.timed || !s->budget || *s->spent > MOST_RECORDS ||
         !build_fit(&s->task, &built.schedule, &built.plan, &quiet))
-        return;
+        return built;
     s->budget--;
     uint64_t most = MORE_RECORDS * s->best.cost.records;
     built.timed = clock_cost_within(&built.plan, s->task.chip, most, &built.cost);
     *s->spent += built.timed ? built.cost.records : most;
     if (!built.timed)
-        return;
+        return built;
     note_tried(s, &built);
     if (built.cost.us < s->best.cost.us * CLOCK_GAIN)
         s->best = built;
+    return built;
 }
 
 static int64_t nest_size(const Search *s, uint32_t axis)
@@ -197,13 +199,54 @@ static Schedule change_of(const Search *s)
     return schedule_copy(s->task.arena, &s->best.schedule);
 }
 
+/* `times` as many elements in a tile: rows where these are free, else lanes. False: as many as before. */
+static bool scale_tiles(const Nest *nest, Band *band, double times)
+{
+    BandTile *t = band->rows.axis && !band->rows.whole ? &band->rows : &band->lanes;
+    int64_t unit = t == &band->lanes ? LINE : 1, most = MOST_TILE;
+    if (t->whole || !t->axis)
+        return false;
+    int64_t before = t->tile;
+    if (nest->axes.at[t->axis].size < most)
+        most = (nest->axes.at[t->axis].size + unit - 1) / unit * unit;
+    t->tile = (int64_t)((double)t->tile * times) / unit * unit;
+    t->tile = t->tile < unit ? unit : t->tile > most ? most : t->tile;
+    return (t->tile + unit - 1) / unit != (before + unit - 1) / unit;
+}
+
+/* Tiles of another size: turns of less latency, or fewer of them. */
+static void try_scaled(Search *s, double times)
+{
+    Schedule change = change_of(s);
+    bool any = false;
+    for (uint32_t b = 0; b < change.bands.len; b++)
+        any = scale_tiles(s->task.nest, &change.bands.at[b], times) || any;
+    if (any)
+        try_change(s, change);
+}
+
+/* What is estimated to be held on chip may be more than what is: tiles that fill it. */
+static void try_larger(Search *s, const PlanBuilt *of)
+{
+    double free = (double)s->task.chip->ub / (double)(of->cost.ub + 1);
+    if (!of->timed || free < MUCH_FREE || of->cost.us > NEAR_BEST * s->best.cost.us)
+        return;
+    Schedule change = schedule_copy(s->task.arena, &of->schedule);
+    bool any = false;
+    for (uint32_t b = 0; b < change.bands.len; b++)
+        any = scale_tiles(s->task.nest, &change.bands.at[b], free) || any;
+    if (any)
+        try_change(s, change);
+}
+
 static void try_roles(Search *s, const Roles *roles, uint32_t least)
 {
     for (uint32_t b = 0; b < s->best.schedule.bands.len; b++)
         for (uint32_t k = 1; k < roles->n[b] && s->budget > least; k++) {
             Schedule change = change_of(s);
             change.bands.at[b] = roles->of[b][k];
-            try_change(s, change);
+            PlanBuilt built = try_change(s, change);
+            try_larger(s, &built);
         }
     for (uint32_t b = 0; b < s->best.schedule.bands.len && s->budget > least; b++) {
         Schedule change = change_of(s);
@@ -211,31 +254,6 @@ static void try_roles(Search *s, const Roles *roles, uint32_t least)
         if (s->best.schedule.bands.at[b].chunked)
             try_change(s, change);
     }
-}
-
-/* `times` as many elements in a tile: rows where these are free, else lanes. */
-static void scale_tiles(const Nest *nest, Band *band, double times)
-{
-    BandTile *t = band->rows.axis && !band->rows.whole ? &band->rows : &band->lanes;
-    int64_t unit = t == &band->lanes ? LINE : 1, most = MOST_TILE;
-    if (t->whole || !t->axis)
-        return;
-    if (nest->axes.at[t->axis].size < most)
-        most = (nest->axes.at[t->axis].size + unit - 1) / unit * unit;
-    t->tile = (int64_t)((double)t->tile * times) / unit * unit;
-    t->tile = t->tile < unit ? unit : t->tile > most ? most : t->tile;
-}
-
-/* What is estimated to be held on chip may be more than what is: tiles that fill it. */
-static void try_larger(Search *s)
-{
-    double free = (double)s->task.chip->ub / (double)(s->best.cost.ub + 1);
-    Schedule change = change_of(s);
-    if (!s->best.timed || free < MUCH_FREE)
-        return;
-    for (uint32_t b = 0; b < change.bands.len; b++)
-        scale_tiles(s->task.nest, &change.bands.at[b], free);
-    try_change(s, change);
 }
 
 /* What is reduced held whole, in fewer rows or narrower lanes than before: memory is read once. */
@@ -292,13 +310,13 @@ static void try_wider(Search *s)
 /* How much a core gets at once, then fewer cores. */
 static void try_shares(Search *s)
 {
-    static const int64_t parts[] = {2, 1, 8}, shares[] = {24, 12, 6};
+    static const int64_t parts[] = {2, 1, 8}, shares[] = {24, 16, 12, 8, 6};
     for (int i = 0; i < 3; i++) {
         Schedule change = change_of(s);
         change.parts = parts[i];
         try_change(s, change);
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
         Schedule change = change_of(s);
         double all = schedule_elements(s->task.nest, schedule_largest(s->task.nest, &change));
         change.each = (int64_t)(all / (double)shares[i]) + 1;
@@ -318,11 +336,16 @@ static void search_programs(Search *s, const Roles *roles, bool always)
     note_tried(s, &s->best);
     if (!always && s->best.cost.us < CLOCK_NEAR * clock_least(graph, s->task.chip))
         return;
+    double first = s->best.cost.us;
     try_whole(s);
-    try_larger(s);
+    try_larger(s, &s->best);
     try_wider(s);
     try_roles(s, roles, half);
     try_shares(s);
+    if (s->best.cost.us < first)
+        try_larger(s, &s->best);
+    try_scaled(s, 0.67);
+    try_scaled(s, 0.5);
 }
 
 /* Rows are next to each other in memory, not lanes: what is dealt out is read in small pieces. */
