@@ -13,6 +13,7 @@ typedef struct Variant {
     Bands bands;
     const char *suffix;
     const char *when; /* the host's condition; NULL: always */
+    uint32_t first;   /* number of its first band: sizes of pieces have names of their own */
 } Variant;
 
 typedef VEC(Variant) Variants;
@@ -73,9 +74,10 @@ static void put_pieces(const Program *p, const Variant *v, int depth, Buf *out)
 {
     for (uint32_t i = 0; i < v->bands.len; i++) {
         const Band *band = &v->bands.at[i];
+        uint32_t number = v->first + i;
         if (band->split)
             continue;
-        const char *others = band_items(p, band, i, false), *times = *others ? " * " : "";
+        const char *others = band_items(p, band, number, false), *times = *others ? " * " : "";
         bool rows = band_deals(band, band->rows.axis), lanes = band_deals(band, band->lanes.axis);
         if (lanes) {
             const char *all = str_format(p->arena, "%s%s%s%s%s", p->layout.size[band->lanes.axis],
@@ -83,18 +85,18 @@ static void put_pieces(const Program *p, const Variant *v, int depth, Buf *out)
                                          rows ? p->layout.size[band->rows.axis] : "");
             bool even = !rows && !*others;
             buf_fill(out, ' ', (size_t)depth * 4);
-            buf_printf(out, "piece%u = min(%lld, align_up(ceildiv(%s, %s), 64))\n", i,
+            buf_printf(out, "piece%u = min(%lld, align_up(ceildiv(%s, %s), 64))\n", number,
                        (long long)band->lanes.tile, all,
                        even ? even_parts(p, all, band->lanes.tile) : "cores * parts");
         }
         if (rows) {
             buf_fill(out, ' ', (size_t)depth * 4);
-            buf_printf(out, "block%u = ", i);
+            buf_printf(out, "block%u = ", number);
             const char *all = str_format(p->arena, "%s%s%s", p->layout.size[band->rows.axis], times,
                                          others);
             if (lanes)
                 all = str_format(p->arena, "%s * ceildiv(%s, piece%u)", all,
-                                 p->layout.size[band->lanes.axis], i);
+                                 p->layout.size[band->lanes.axis], number);
             if (band->chunked)
                 buf_printf(out, "ceildiv(%s, cores * parts)\n", all);
             else
@@ -229,9 +231,9 @@ static void put_scalars(const Variant *v, const char *type, Buf *out)
     for (uint32_t i = 0; i < v->bands.len; i++) {
         const Band *band = &v->bands.at[i];
         if (!band->split && band_deals(band, band->lanes.axis))
-            buf_printf(out, ", piece%u%s", i, type);
+            buf_printf(out, ", piece%u%s", v->first + i, type);
         if (!band->split && band_deals(band, band->rows.axis))
-            buf_printf(out, ", block%u%s", i, type);
+            buf_printf(out, ", block%u%s", v->first + i, type);
     }
 }
 
@@ -245,7 +247,8 @@ static void put_launch(const Program *p, const Variant *v, int depth, Buf *out)
     } else {
         buf_puts(out, "min(cores, ");
         for (uint32_t i = 0; i < v->bands.len; i++)
-            buf_printf(out, "%s%s", i ? " + " : "", band_items(p, &v->bands.at[i], i, true));
+            buf_printf(out, "%s%s", i ? " + " : "",
+                       band_items(p, &v->bands.at[i], v->first + i, true));
         buf_char(out, ')');
     }
     buf_puts(out, "](");
@@ -387,7 +390,7 @@ static void put_kernel(Program *p, const Variant *v, Buf *out)
     for (uint32_t i = 0; i < v->bands.len; i++) {
         if (i && v->bands.at[i].phase != v->bands.at[i - 1].phase)
             buf_puts(&body, "    sync_all()\n");
-        put_band(p, &v->bands.at[i], i, &pool, &next, &body);
+        put_band(p, &v->bands.at[i], v->first + i, &pool, &next, &body);
     }
     build_declare(&pool, out);
     buf_str(out, buf_view(&body));
@@ -481,9 +484,10 @@ static void add_variants(Program *p)
     bool two = p->schedule->longer.len > 0;
     p->variants.len = 0;
     vec_push(p->arena, &p->variants,
-             ((Variant){p->schedule->bands, two ? "_whole" : "_kernel", two ? when : NULL}));
+             ((Variant){p->schedule->bands, two ? "_whole" : "_kernel", two ? when : NULL, 0}));
     if (two)
-        vec_push(p->arena, &p->variants, ((Variant){p->schedule->longer, "_walked", NULL}));
+        vec_push(p->arena, &p->variants,
+                 ((Variant){p->schedule->longer, "_walked", NULL, p->schedule->bands.len}));
 }
 
 /* Rows first, then lanes. False: both are whole, or as small as can be. */
