@@ -24,9 +24,10 @@ enum {
     FEW_PIECES = 2,  /* for each core */
     MORE_RECORDS = 4 /* times those of the best: what has more is slower, and is not timed */
 };
-#define FOLD_GAIN 0.7  /* of the analytic cost */
-#define NEAR_BEST 1.3  /* times the best: worth larger tiles */
-#define MUCH_FREE 1.25 /* times what is used of the memory on chip */
+#define SIZE_GAIN 0.995 /* of the time of the best, for other sizes of the same tiles */
+#define FOLD_GAIN 0.7   /* of the analytic cost */
+#define NEAR_BEST 1.3   /* times the best: worth larger tiles */
+#define MUCH_FREE 1.25  /* times what is used of the memory on chip */
 /* Instructions, flags and waits that are simulated for one kind of nest: then what was found stands. */
 #define MOST_RECORDS 4000000
 
@@ -169,6 +170,19 @@ static bool build_first(Search *s, const Roles *roles, Diag *diag)
     return false;
 }
 
+/* As simple a schedule: the same bands with the same roles, in other sizes. */
+static bool same_roles(const Schedule *a, const Schedule *b)
+{
+    bool same = a->bands.len == b->bands.len && a->inside == b->inside;
+    for (uint32_t i = 0; i < a->bands.len && same; i++) {
+        const Band *x = &a->bands.at[i], *y = &b->bands.at[i];
+        same = x->rows.axis == y->rows.axis && x->lanes.axis == y->lanes.axis &&
+               x->rows.whole == y->rows.whole && x->lanes.whole == y->lanes.whole &&
+               x->chunked == y->chunked;
+    }
+    return same;
+}
+
 /* Builds and times a change of the best program so far; it is kept where it is faster. */
 static PlanBuilt try_change(Search *s, Schedule change)
 {
@@ -184,7 +198,8 @@ static PlanBuilt try_change(Search *s, Schedule change)
     if (!built.timed)
         return built;
     note_tried(s, &built);
-    if (built.cost.us < s->best.cost.us * CLOCK_GAIN)
+    double gain = same_roles(&built.schedule, &s->best.schedule) ? SIZE_GAIN : CLOCK_GAIN;
+    if (built.cost.us < s->best.cost.us * gain)
         s->best = built;
     return built;
 }
@@ -239,6 +254,16 @@ static void try_larger(Search *s, const PlanBuilt *of)
         try_change(s, change);
 }
 
+/* One chunk for each core: it loads what its rows share once, and only its last tile is short. */
+static void try_one_piece(Search *s, const PlanBuilt *of)
+{
+    if (!of->timed || of->cost.us > NEAR_BEST * s->best.cost.us)
+        return;
+    Schedule change = schedule_copy(s->task.arena, &of->schedule);
+    change.parts = 1;
+    try_change(s, change);
+}
+
 static void try_roles(Search *s, const Roles *roles, uint32_t least)
 {
     for (uint32_t b = 0; b < s->best.schedule.bands.len; b++)
@@ -247,6 +272,8 @@ static void try_roles(Search *s, const Roles *roles, uint32_t least)
             change.bands.at[b] = roles->of[b][k];
             PlanBuilt built = try_change(s, change);
             try_larger(s, &built);
+            if (change.bands.at[b].chunked && change.parts > 1)
+                try_one_piece(s, &built);
         }
     for (uint32_t b = 0; b < s->best.schedule.bands.len && s->budget > least; b++) {
         Schedule change = change_of(s);
