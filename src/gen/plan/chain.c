@@ -10,7 +10,8 @@
 #include <math.h>
 
 enum {
-    MOST_CUT = 96 /* operators of a task whose cuts are compared */
+    MOST_CUT = 96, /* operators of a task whose cuts are compared */
+    FEW_OF = 8     /* the largest value has so many times the elements of a small one */
 };
 #define MOST_TIMED 4e9 /* bytes of operands: then the other stages of a network are not timed */
 
@@ -342,12 +343,37 @@ static bool *find_alive(Arena *arena, const Graph *g)
 }
 
 /* Ways to put nodes in order. In the first two, what does not fuse comes as early as it can, so that what does
- * stands together. */
-typedef enum Order { ORDER_SLICES_APART, ORDER_SLICES_FUSED, ORDER_OF_FILE, ORDERS } Order;
+ * stands together. In the last, what has few elements does: tables of sines, counts, norms of parameters are computed
+ * once, and not wherever a tile needs them. */
+typedef enum Order {
+    ORDER_SLICES_APART,
+    ORDER_SLICES_FUSED,
+    ORDER_OF_FILE,
+    ORDER_SMALL_FIRST,
+    ORDERS
+} Order;
 
-static bool comes_first(const Node *node, const Node *than, Order order)
+static int64_t node_elements(const Graph *g, const Node *node)
+{
+    int64_t count = 0;
+    return shape_count(graph_value(g, node->out)->shape, &count) ? count : INT64_MAX;
+}
+
+/* What nodes of few elements stay below. */
+static int64_t few_elements(const Graph *g)
+{
+    int64_t most = 0;
+    for (uint32_t i = 0; i < g->nodes.len; i++)
+        most = node_elements(g, &g->nodes.at[i]) > most ? node_elements(g, &g->nodes.at[i]) : most;
+    return most / FEW_OF;
+}
+
+static bool comes_first(const Graph *g, const Node *node, const Node *than, Order order,
+                        int64_t few)
 {
     bool slices = order == ORDER_SLICES_FUSED;
+    if (order == ORDER_SMALL_FIRST)
+        return node_elements(g, node) < few || node_elements(g, than) >= few;
     return order == ORDER_OF_FILE || !fuses(node, slices) || fuses(than, slices);
 }
 
@@ -357,6 +383,7 @@ static Graph *in_order(Arena *arena, const Graph *graph, Order order)
     Graph *g = arena_new(arena, Graph);
     bool *done = arena_array(arena, bool, graph->nodes.len + 1);
     const bool *alive = find_alive(arena, graph);
+    const int64_t few = few_elements(graph);
     uint32_t left = 0;
     for (uint32_t i = 0; i < graph->nodes.len; i++)
         left += alive[i];
@@ -371,7 +398,8 @@ static Graph *in_order(Arena *arena, const Graph *graph, Order order)
         for (uint32_t i = graph->nodes.len; i-- > 0;) {
             const Node *node = &graph->nodes.at[i];
             if (!done[i] && alive[i] && is_ready(graph, node, done) &&
-                (next == UINT32_MAX || comes_first(node, &graph->nodes.at[next], order)))
+                (next == UINT32_MAX ||
+                 comes_first(graph, node, &graph->nodes.at[next], order, few)))
                 next = i;
         }
         done[next] = true;
