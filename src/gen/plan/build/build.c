@@ -504,8 +504,8 @@ static bool shrink_tile(Band *band)
     return true;
 }
 
-/* Smaller tiles: fewer rows, then fewer lanes. False: nothing is left to give. */
-bool build_shrink(Schedule *s)
+/* Fewer rows, then fewer lanes of the largest tiles. False: what is not whole is as small as can be. */
+static bool shrink_tiles(Schedule *s)
 {
     bool any = false;
     int64_t most = 0;
@@ -516,12 +516,33 @@ bool build_shrink(Schedule *s)
             any = shrink_tile(&s->bands.at[i]) || any;
     for (uint32_t i = 0; i < s->bands.len && !any; i++)
         any = shrink_tile(&s->bands.at[i]);
+    return any;
+}
+
+static bool walk_whole(Schedule *s)
+{
+    bool any = false;
     for (uint32_t i = 0; i < s->bands.len && !any; i++) {
         Band *band = &s->bands.at[i];
         any = band->lanes.whole || band->rows.whole;
         band->lanes.whole = band->rows.whole = false;
     }
     return any;
+}
+
+bool build_shrink(Schedule *s) { return shrink_tiles(s) || walk_whole(s); }
+
+/* Gives up memory on chip: size of tiles, then the second buffers of copies in, then that memory is read once. */
+static bool give_room(Schedule *s)
+{
+    if (shrink_tiles(s))
+        return true;
+    if (s->load_depth > 1) {
+        s->load_depth = 1;
+        return true;
+    }
+    s->load_depth = BUILD_DEPTH;
+    return walk_whole(s);
 }
 
 static bool refuse_nest(Diag *diag, const char *why)
@@ -649,7 +670,7 @@ bool build_fit(const BuildTask *task, Schedule *schedule, Plan *plan, Diag *diag
             schedule->store_depth = 1;
         else if (fit.crowded)
             schedule->load_depth = 1;
-        if (fit.exceeds && !(build_shrink(schedule) && is_legal(&p, &schedule->bands)))
+        if (fit.exceeds && !(give_room(schedule) && is_legal(&p, &schedule->bands)))
             break;
     }
     return refuse_nest(diag, "what it holds at once does not fit on chip");
