@@ -267,6 +267,22 @@ T_TEST(rewrite_finds_places_in_fitted_windows)
     check_fitted_places(17, "1,1", "1,1");
 }
 
+T_TEST(rewrite_adds_up_large_uneven_cells)
+{
+    check_means_the_same(
+        "graph \"t\" {\n"
+        "  %0 = input \"x\" f32[2,3,53,50] source 0\n"
+        "  %1 = adaptive_pool.avg(%0) {shape=[3,4]} : f32[2,3,3,4] @1\n"
+        "  return %1\n"
+        "}\n"
+        "source {\n"
+        "  %0 = random.normal() {shape=[2,3,53,50], dtype=f32, a=0, b=1, stream=0} : "
+        "f32[2,3,53,50] @1\n"
+        "  return %0\n"
+        "}\n",
+        OP_ADAPTIVE_POOL);
+}
+
 /* Numbers that a rule computes from a size hold for that size alone. */
 T_TEST(rewrite_marks_sizes_that_its_numbers_follow)
 {

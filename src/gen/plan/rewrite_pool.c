@@ -58,7 +58,11 @@ typedef struct Along {
     int64_t apart; /* elements of the plane between neighbours */
 } Along;
 
-enum { MOST_STEPS = 32, EXACT = 1 << 24 /* whole numbers that f32 holds */ };
+enum {
+    MOST_STEPS = 32,
+    MOST_CELL = 16 /* elements along a dimension that an interpolation adds up */,
+    EXACT = 1 << 24 /* whole numbers that f32 holds */
+};
 
 static int64_t int_along(const Node *node, AttrKey key, int i, int64_t missing)
 {
@@ -229,8 +233,8 @@ static bool pool(Rewrite *r, const Node *node, ValueId *out)
            counted_mean(r, node, out);
 }
 
-/* Along one dimension after the other, a window each. */
-static ValueId fitted_maximum(Rewrite *r, ValueId x, const Attr *to)
+/* Along one dimension after the other, a window each: cells are boxes, so that a mean of means is their mean. */
+static ValueId fitted_cells(Rewrite *r, REDUCE_Kind kind, ValueId x, const Attr *to)
 {
     int n = (int)to->ints.len;
     for (int i = 0; i < n; i++) {
@@ -241,7 +245,7 @@ static ValueId fitted_maximum(Rewrite *r, ValueId x, const Attr *to)
         for (int64_t k = 0; k < count; k++) {
             int64_t from = k * size / count, end = ((k + 1) * size + count - 1) / count;
             ValueId part = rw_slice(r, x, dim, from, end, 1);
-            parts[k] = end - from > 1 ? rw_reduce(r, REDUCE_max, part, 1u << dim, true) : part;
+            parts[k] = end - from > 1 ? rw_reduce(r, kind, part, 1u << dim, true) : part;
         }
         Attr at = {.key = AT_DIM, .i = dim};
         x = count == 1 ? parts[0] : rw_make(r, OP_CAT, 0, (uint32_t)count, parts, 1, &at);
@@ -400,7 +404,8 @@ static bool adaptive_places(Rewrite *r, const Node *node, const Attr *to, ValueI
     return (divides && with_places(r, &even, out)) || fitted_with_places(r, x, to, out);
 }
 
-/* Windows of one size where the sizes divide; a mean is else an interpolation by area. */
+/* Windows of one size where the sizes divide; a mean is else an interpolation by area, or where cells are too large for
+ * that a mean of each. */
 static bool adaptive(Rewrite *r, const Node *node, ValueId *out)
 {
     const Attr *to = node_attr(node, AT_SHAPE);
@@ -411,7 +416,7 @@ static bool adaptive(Rewrite *r, const Node *node, ValueId *out)
     if (!to || to->ints.len > 3)
         return false;
     int n = (int)to->ints.len;
-    int64_t pieces = 0, places = 1;
+    int64_t pieces = 0, places = 1, largest = 0;
     if (node->n_out == 2)
         return node->kind == POOL_max && adaptive_places(r, node, to, out);
     for (int i = 0; i < n; i++)
@@ -423,6 +428,8 @@ static bool adaptive(Rewrite *r, const Node *node, ValueId *out)
     for (int i = 0; i < n; i++) {
         int64_t in = s.dim[s.rank - n + i];
         pieces += to->ints.at[i];
+        largest = to->ints.at[i] && in / to->ints.at[i] + 2 > largest ? in / to->ints.at[i] + 2
+                                                                      : largest;
         divides = divides && to->ints.at[i] > 0 && in % to->ints.at[i] == 0;
         kernel[i] = divides ? in / to->ints.at[i] : 1;
     }
@@ -434,7 +441,12 @@ static bool adaptive(Rewrite *r, const Node *node, ValueId *out)
     }
     Attr attrs[] = {ints(r, AT_SHAPE, to->ints.at, n), {.key = AT_MODE, .text = STR("area")}};
     if (node->kind == POOL_max && pieces <= MOST_STEPS) {
-        out[0] = fitted_maximum(r, x, to);
+        out[0] = fitted_cells(r, REDUCE_max, x, to);
+        return true;
+    }
+    if (node->kind == POOL_avg && pieces <= MOST_STEPS && largest > MOST_CELL) {
+        DType own = rw_value(r, x)->dtype;
+        out[0] = rw_cast(r, fitted_cells(r, REDUCE_mean, rw_cast(r, x, DT_F32), to), own);
         return true;
     }
     if (node->kind != POOL_avg || s.rank != n + 2)
