@@ -450,7 +450,7 @@ static int64_t tile_elements(const Band *band)
     return band->lanes.tile * (band->rows.axis ? band->rows.tile : 1);
 }
 
-/* The same roles with nothing whole that may be longer. */
+/* The bands with the same roles, but tiled where an axis may be longer than a tile. */
 static Bands longer_bands(Program *p, const Bands *of)
 {
     Bands longer = {0};

@@ -8,7 +8,7 @@
 enum {
     MOST_SEARCHED = 1 << 20, /* elements of which one is picked by comparing all places */
     MOST_PICKED = 4,         /* maps between an element that is picked and what is read for it */
-    MOST_TURNS = 8           /* of finding the largest of what is left */
+    MOST_TURNS = 8           /* rounds in which the largest of the remaining elements is found */
 };
 
 /* ---- operands ---- */
