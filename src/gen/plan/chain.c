@@ -11,6 +11,7 @@
 
 enum {
     MOST_CUT = 96, /* operators of a task whose cuts are compared */
+    LONGEST = 24,  /* operators of a stage where the longest one is looked for */
     FEW_OF = 8     /* the largest value has so many times the elements of a small one */
 };
 #define MOST_TIMED 4e9 /* bytes of operands: then the other stages of a network are not timed */
@@ -256,8 +257,7 @@ bool chain_may_be_stage(const Chain *c, uint32_t from, uint32_t to)
 /* The end of the stage that begins here; `from`: there is none. */
 static uint32_t longest_stage(Chain *c, uint32_t from, Diag *said)
 {
-    uint32_t left = c->g->nodes.len - from,
-             to = from + (left > CHAIN_STAGE_NODES ? CHAIN_STAGE_NODES : left);
+    uint32_t left = c->g->nodes.len - from, to = from + (left > LONGEST ? LONGEST : left);
     for (; to > from; to--)
         if (chain_may_be_stage(c, from, to) && try_stage(c, from, to, said))
             return to;
@@ -461,6 +461,15 @@ static bool fewest_stages(const Chain *like, const Graph *graph, Chain *c)
     return found;
 }
 
+static uint32_t small_first(const Graph *g)
+{
+    int64_t few = few_elements(g);
+    uint32_t n = 0;
+    while (n < g->nodes.len && node_elements(g, &g->nodes.at[n]) < few)
+        n++;
+    return n;
+}
+
 /* The stages that take the least time, in the order in which they do. False: none takes less than `than`. */
 static bool fastest_stages(const Chain *like, const Graph *graph, double than, Chain *c)
 {
@@ -471,6 +480,7 @@ static bool fastest_stages(const Chain *like, const Graph *graph, double than, C
     for (uint32_t i = 0; i < n; i++) {
         Diag said = diag_make(like->arena, like->diag->file, like->diag->source);
         Chain other = chain_of(like, orders[i], &said);
+        other.small = small_first(orders[i]);
         if (!chain_cut(&other, than, &us))
             continue;
         *c = other;

@@ -16,7 +16,7 @@
 #include "base/map.h"
 #include "gen/plan/plan.h"
 
-enum { CHAIN_MAX_STAGES = 1024, CHAIN_STAGE_NODES = 24 };
+enum { CHAIN_MAX_STAGES = 1024, CHAIN_STAGE_NODES = 48 };
 
 typedef struct ChainStage {
     Graph *graph;         /* the nodes of the stage alone */
@@ -50,8 +50,10 @@ typedef struct Chain {
     ChainMemo *memo;
     VEC(ChainStage) stages;
     ValueId *root; /* per value of the task: whose memory it is */
-    bool fixed;    /* all sizes are those of the task */
-    bool rounds;   /* f16 and bf16 are rounded at every step */
+    uint32_t
+        small; /* so many nodes come first that make few elements: a cut behind them is looked at */
+    bool fixed;  /* all sizes are those of the task */
+    bool rounds; /* f16 and bf16 are rounded at every step */
 } Chain;
 
 /* Several kernels that are predicted to take less than `than` us; INFINITY: whatever they take. */

@@ -282,6 +282,11 @@ bool chain_cut(Chain *c, double than, double *us)
     for (uint32_t i = 0; i < n && found; i++)
         if (!s.free[i] && !op_is_elementwise(c->g->nodes.at[i].op))
             plan_segment(&s, i, i + 1);
+    if (found && c->small && c->small < n && n - c->small <= CHAIN_STAGE_NODES &&
+        c->small <= CHAIN_STAGE_NODES) {
+        plan_segment(&s, 0, c->small);
+        plan_segment(&s, c->small, n);
+    }
     found = found && estimate(&s);
     while (found && s.least[n] < than && plan_cut(&s)) {
         if (s.budget <= 0)
