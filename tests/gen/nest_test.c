@@ -588,4 +588,6 @@ T_TEST(nest_pads_are_windows_of_one_element)
                 "            y = y + F.pad(x, (0, 0, 3 - i, 0))[:, :x.shape[1]] * w[i]\n"
                 "        return F.silu(y)\n",
                 "torch.randn(2, 37, 24), torch.randn(4, 24)");
+    check_model("self, x):\n        return torch.exp(F.pad(x, (4, 3, 4, 30)))\n",
+                "torch.randn(3, 20, 61)"); /* tiles that begin behind the last element */
 }

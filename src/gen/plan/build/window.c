@@ -128,7 +128,8 @@ void build_open_halos(Build *b)
         build_line(b, "h%un = min(max(min(%lld * (%c.stop - 1) + %lld, %lld) - h%uu, 0), %lld)", a,
                    (long long)h->scale, range, (long long)(h->high + 1),
                    (long long)b->nest->axes.at[a].size, a, (long long)build_halo_most(b, a));
-        build_line(b, "h%ug = min(h%uu - h%ub, %lld)", a, a, a, (long long)pad_most(b, a));
+        build_line(b, "h%ug = max(min(h%uu - h%ub, %lld), 0)", a, a, a,
+                   (long long)pad_most(b, a)); /* a tile may begin behind the last element */
     }
 }
 
