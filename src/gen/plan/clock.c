@@ -10,7 +10,7 @@
 
 #define MOST_BYTES 2.5e9      /* of operands, over all programs that are timed for a task */
 #define MOST_MULTIPLIED 2.5e8 /* the same of a task with products */
-#define FEW_PRODUCTS 4 /* programs that are timed for products of any size, up to MOST_RECORDS */
+#define FEW_PRODUCTS 6 /* programs that are timed for products of any size, up to MOST_RECORDS */
 #define MOST_RECORDS 6000000
 #define ON_CHIP 4 /* bytes that are computed for one that is copied take as long to simulate */
 
