@@ -29,10 +29,10 @@ struct MemorySet {
     uint32_t next;      /* the one to be evicted */
 };
 
-/* Where reads began of late: cores that ask for the same lines at the same time begin alike. */
+/* Where reads began of late: cores that ask for the same lines in the same order begin alike. */
 struct MemoryStart {
     uint64_t sector;
-    float time; /* on the clock of its core */
+    uint32_t read; /* how many reads its core had made */
     uint16_t core, crowd;
 };
 
@@ -177,19 +177,21 @@ static uint64_t touch(CycleMemory *m, uint64_t from, uint64_t to, bool write)
     return missing;
 }
 
-/* Other cores that began to read there at about the same time. */
-static uint32_t crowd_at(CycleMemory *m, uint32_t core, double now, uint64_t at)
+/* Other cores that began to read there when they had come about as far. Clocks say less: those of cores that share GM
+ * drift apart within a turn, whose requests are served one core after the other. */
+static uint32_t crowd_at(CycleMemory *m, uint32_t core, uint64_t at)
 {
     uint64_t sector = at / SECTOR;
+    uint32_t read = m->place[core].reads++;
     MemoryStart *s = &m->starts[(sector * 0x9E3779B97F4A7C15ull >> 40) % STARTS];
-    double apart = s->time > now ? s->time - now : now - s->time;
-    if (s->sector != sector || apart >= cost_constant(NPU_C_SAME_TIME))
+    uint32_t apart = s->read > read ? s->read - read : read - s->read;
+    if (s->sector != sector || apart > cost_constant(NPU_C_SAME_STEP))
         s->crowd = 0;
     else if (s->core != core)
         s->crowd++;
     s->sector = sector;
     s->core = (uint16_t)core;
-    s->time = (float)now;
+    s->read = read;
     return s->crowd;
 }
 
@@ -255,7 +257,7 @@ static Taken access_cost(CycleMemory *m, uint32_t core, const SimAccess *a, Memo
         }
     t.bytes = (double)bytes;
     t.missing = how.bypass ? 1 : sectors ? (double)missing / (double)sectors : 0;
-    t.crowd = a->write ? 0 : crowd_at(m, core, how.now, a->at);
+    t.crowd = a->write ? 0 : crowd_at(m, core, a->at);
     m->wasted += t.bytes > t.asked ? (uint64_t)(t.bytes - t.asked) : 0;
     return t;
 }
@@ -322,9 +324,9 @@ double cycle_memory_read(CycleMemory *m, uint32_t core, const SimAccess *a, Memo
     double port = cost_constant(how.aic ? NPU_C_GM_PORT_AIC : NPU_C_GM_PORT);
     if (from_gm > 0)
         from_gm += burst_bytes(&t, how) * t.missing;
-    double gm = move_gm(m, core, how, from_gm, 0);
+    double gm = move_gm(m, core, how, how.bypass ? from_gm * slower : from_gm, 0);
     if (how.bypass)
-        return gm * slower + start;
+        return gm + start;
     return larger(from_gm / port + from_l2 / l2 * slower, gm) + start;
 }
 

@@ -44,6 +44,7 @@ typedef struct MemoryPlace {
     uint32_t beside;    /* 1 + the other core of the port; 0: none. Set by cycle_memory_open */
     double moved, upto; /* bytes it has brought from GM, until when */
     bool ended;
+    uint32_t reads; /* so far */
 } MemoryPlace;
 /* `place` of each of the `cores` is copied; `running` of them work at a time, in so many waves. */
 void cycle_memory_open(CycleMemory *m, const NpuChip *chip, const MemoryPlace *place,

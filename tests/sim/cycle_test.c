@@ -237,6 +237,31 @@ T_TEST(cycle_bursts_past_l2_and_crowds)
               together, apart);
 }
 
+/* All cores read the same 48 places past L2, each many in its turn, so that their clocks differ by the time of turns; in the
+ * same order, or `shift` places apart. */
+static double read_in_turns(uint32_t shift)
+{
+    enum { CORES = 48, READS = 14, TURNS = 24, PLACES = 48 };
+    Timed t = open_timed(SIM_AIV, CORES);
+    for (uint32_t turn = 0; turn < TURNS; turn++)
+        for (t.rig.core = 0; t.rig.core < CORES; t.rig.core++)
+            for (uint32_t i = 0; i < READS; i++) {
+                uint32_t place = (turn * READS + i + t.rig.core * shift) % PLACES;
+                Record r = copy(NPU_PAD_GM_UB, UB(0), GM(place * 8192), 128);
+                r.n[0] = 64;
+                r.flags = REC_L2_BYPASS;
+                rig_run(&t.rig, r);
+            }
+    return close_timed(&t).cycles;
+}
+
+/* asc-devkit data_copy scenarios 7 and 8 into UB: 539 us in the same order, 329 us with neighbours 8 reads apart. */
+T_TEST(cycle_cores_in_the_same_order_are_a_crowd)
+{
+    double same = read_in_turns(0), shifted = read_in_turns(8);
+    CHECK_MSG(same > 1.35 * shifted && same < 1.7 * shifted, "%.0f and %.0f cycles", same, shifted);
+}
+
 /* Cores that have ended leave the others their share: written lines on their way out cost less. */
 T_TEST(cycle_few_cores_have_more_of_gm)
 {
