@@ -107,7 +107,8 @@ T_TEST(strewn_inputs_only_where_the_task_takes_them)
     CHECK(takes("x / x.norm(dim=-1, keepdim=True)", STREW_BIT(LARGE)));
     CHECK(!takes("torch.exp(x)", STREW_BIT(LARGE)));
     CHECK(takes("torch.exp(x)", STREW_BIT(FLAT)));
-    CHECK(!takes("torch.argmax(x, -1)", STREW_BIT(FLAT)));
+    CHECK(takes("torch.argmax(x, -1)", STREW_BIT(FLAT))); /* it names the first */
+    CHECK(!takes("torch.argmax(x * 0.1, -1)", STREW_BIT(FLAT)));
     CHECK(!takes("torch.round(x * 10).to(torch.int8)", STREW_BIT(FLAT)));
 }
 
