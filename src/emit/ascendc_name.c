@@ -172,6 +172,13 @@ const char *emit_op_type(Arena *arena, const EmitInput *in)
     return op_type(arena, in, in->variants.at[0]);
 }
 
+const char *emit_module_class(Arena *arena, const EmitInput *in)
+{
+    const char *class = str_format(arena, "%sNpu", emit_op_type(arena, in));
+    return in->model && str_is(in->model->name, class) ? str_format(arena, "%sModule", class)
+                                                       : class;
+}
+
 const char *emit_op_name(Arena *arena, const EmitInput *in)
 {
     return op_name(arena, in, in->variants.at[0]);

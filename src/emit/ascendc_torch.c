@@ -436,7 +436,7 @@ void torch_print_module(Host *h)
     Pen *pen = h->pen;
     const EmitModel *m = h->in->model;
     const IrProgram *ir = h->p->ir;
-    const char *name = host_op_name(h), *type = host_op_type(h);
+    const char *name = host_op_name(h), *class = emit_module_class(h->arena, h->in);
     Buf args = {0};
     for (uint32_t i = 0; i < ir->operand_count; i++)
         if (operand_is_input(&ir->tensors.at[i]))
@@ -446,7 +446,7 @@ void torch_print_module(Host *h)
     pen_line(pen, "# Written by acraft from %s. The operator in the place of the file's model:",
              craft_name(h->in));
     pen_line(pen, "#");
-    pen_line(pen, "#     net.block = %s(net.block)      # an instance of the file's class", type);
+    pen_line(pen, "#     net.block = %s(net.block)      # an instance of the file's class", class);
     pen_line(pen, "#");
     pen_line(pen, "# Arguments of forward, parameters and results are the model's own; state_dict "
                   "has them under \"model.\".");
@@ -455,7 +455,7 @@ void torch_print_module(Host *h)
     pen_line(pen, "import acraft_%s", name);
     pen_blank(pen);
     pen_blank(pen);
-    pen_line(pen, "class %s(torch.nn.Module):", type);
+    pen_line(pen, "class %s(torch.nn.Module):", class);
     pen_line(pen, "    def __init__(self, model):");
     pen_line(pen, "        super().__init__()");
     pen_line(pen, "        self.model = model");

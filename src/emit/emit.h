@@ -61,6 +61,9 @@ const Target *emit_target(Str name); /* NULL: none of that name */
 /* The type of the operator that the files define. From the program's name, "relu" gives ReluCustom where
  * CANN has a Relu of its own. */
 const char *emit_op_type(Arena *arena, const EmitInput *in);
+/* The class of torch/module.py that takes the model's place. It has no name of the model's own: a file is often
+ * called as its class is. */
+const char *emit_module_class(Arena *arena, const EmitInput *in);
 /* Its name in files, the kernel's entry and the header of its C interface, by CANN's own rule. */
 const char *emit_op_name(Arena *arena, const EmitInput *in);
 /* That rule (opbuild's ConvertToSnakeCase): AveragePooling1d is average_pooling1d. */

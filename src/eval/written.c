@@ -208,7 +208,8 @@ bool eval_forms(Arena *arena, const char *name, Str craft, const TorchTask *task
     in.type = emit_is_op_type(task->name) ? task->name : NULL;
     in.model = eval_model_text(arena, in.variants.at[0]->ir, task->graph, source, &said);
     add_form(arena, &in, FORM_PROJECT, "project", "", "", written);
-    EvalWrittenForm torch = {.form = FORM_TORCH, .path = "", .type = emit_op_type(arena, &in)};
+    EvalWrittenForm torch = {
+        .form = FORM_TORCH, .path = "", .module = emit_module_class(arena, &in)};
     in.type = NULL; /* the other forms have names of their own */
     if (written->forms.at[0].lacks) {
         diag_error(diag, "M021", (Span){0}, "the operator project: %s", written->forms.at[0].lacks);
@@ -248,7 +249,7 @@ static void keep_torch(Arena *arena, const EvalWrittenForm *form, EvalCandidate 
                                    "        self.swapped = %s(%s(*args, **kwargs))\n\n"
                                    "    def forward(self, *args, **kwargs):\n"
                                    "        return self.swapped(*args, **kwargs)\n",
-                                   STR_ARG(module ? module->text : (Str){0}), form->type,
+                                   STR_ARG(module ? module->text : (Str){0}), form->module,
                                    form->model);
     eval_text_add(arena, &kept, "torch/model.py", str_from(model));
     kept.form = FORM_TORCH;

@@ -11,10 +11,10 @@
 
 typedef struct EvalWrittenForm {
     EvalForm form;
-    const char *path;  /* below the directory: "" is the directory itself, or a file */
-    const char *lacks; /* why it is not written; NULL: it is */
-    const char *type;  /* FORM_TORCH: the class that takes the model's place */
-    const char *model; /* FORM_TORCH: the task's class */
+    const char *path;   /* below the directory: "" is the directory itself, or a file */
+    const char *lacks;  /* why it is not written; NULL: it is */
+    const char *module; /* FORM_TORCH: the class that takes the model's place */
+    const char *model;  /* FORM_TORCH: the task's class */
 } EvalWrittenForm;
 
 typedef struct EvalWritten {

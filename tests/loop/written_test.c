@@ -79,6 +79,8 @@ T_TEST(written_one_axis_with_a_parameter)
     hand_over(&h, "one_d", OF_PROJECT);
     check_example(&h);
     CHECK(says(&h, "torch/module.py", "torch.ops.acraft_one_d.one_d(x, self.model.slope)"));
+    CHECK(says(&h, "torch/module.py",
+               "class OneDNpu(torch.nn.Module):")); /* the file's class is OneD */
     CHECK(
         says(&h, ".craft", "def one_d(x: gm[f32, n0], slope: gm[f32, n0], output0: out[f32, n0])"));
     CHECK(says(&h, "mkb/one_d.py", "def forward(self, x):"));

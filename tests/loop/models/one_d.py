@@ -2,7 +2,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-class Model(nn.Module):
+class OneD(nn.Module):
     def __init__(self, n):
         super().__init__()
         self.slope = nn.Parameter(torch.rand(n))
