@@ -615,6 +615,26 @@ static void print_pairs(const Exam *e)
     }
 }
 
+/* Rows of bursts under 32 bytes; the model should be within 1.5 times there. */
+static void print_narrow(const Exam *e)
+{
+    uint32_t all = 0, within = 0;
+    printf("\nbursts under 32 bytes: predicted against measured us\n");
+    for (uint32_t i = 0; i < e->rows.len; i++) {
+        const ExamRow *r = &e->rows.at[i];
+        if (!of_class(r, "narrow") || r->predicted <= 0)
+            continue;
+        double times = r->predicted / r->measured;
+        bool near = fmax(times, 1 / times) <= 1.5;
+        all++;
+        within += near;
+        printf("  %-28s %-10s %-8s %9.1f %9.1f  %5.2f times%s\n", r->op, r->kase,
+               r->test ? "test" : "training", r->predicted, r->measured, times,
+               near ? "" : ", not within 1.5");
+    }
+    printf("  within 1.5 times: %u of %u\n", within, all);
+}
+
 static int by_error(const void *a, const void *b)
 {
     const ExamRow *x = a, *y = b;
@@ -731,6 +751,7 @@ int main(int argc, char **argv)
     print_classes(&e);
     print_intervals(&e);
     print_pairs(&e);
+    print_narrow(&e);
     print_worst(&e);
     print_skipped(&e);
     if (!e.source)

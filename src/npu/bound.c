@@ -42,7 +42,8 @@ NpuBound npu_bound(const NpuChip *chip, const NpuWork *w)
 
 static double model(enum NpuConstant which) { return npu_constants[which].value; }
 
-/* With so many vector cores, the two of an AI core sharing its port to GM. */
+/* With so many vector cores, the two of an AI core sharing its port to GM. Where there are products, the cube core
+ * reads through a port of its own. */
 static NpuBound attainable_with(const NpuChip *c, const NpuWork *w, uint32_t cores)
 {
     NpuBound least = {0, "nothing"};
@@ -50,7 +51,8 @@ static NpuBound attainable_with(const NpuChip *c, const NpuWork *w, uint32_t cor
     double keeps = c->l2_mib * 1048576.0 * model(NPU_C_L2_USED),
            held = keeps + c->aiv * (double)c->ub;
     double again = w->again > held ? w->again - held : 0, read = w->read + again;
-    double port = ports * mhz * model(NPU_C_GM_PORT), peak = gm * model(NPU_C_GM_REACHED);
+    double ai_core = model(NPU_C_GM_PORT) + (w->products > 0 ? model(NPU_C_GM_PORT_AIC) : 0);
+    double port = ports * mhz * ai_core, peak = gm * model(NPU_C_GM_REACHED);
     double rate = port < peak ? port : peak, mixed = gm * model(NPU_C_GM_MIXED);
     double spilt = w->written > keeps ? 1 - keeps / w->written : 0; /* once L2 is full */
     raise_bound(&least, read, rate, "reading");
