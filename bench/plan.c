@@ -131,11 +131,12 @@ static void bench_task(const char *path, Mode mode, const TorchEager *eager, Tal
     if (time_task(&run)) {
         const Verdict *v = &run.verdict;
         double ratio = v->bound_us / v->predicted_us;
+        NpuInterval range = eval_interval(v);
         tally->timed++;
-        printf(
-            "%-52s %-10s predicted %10.1f us  bound %9.1f us  ratio %.2f  of attainable %.2f  %s",
-            path, run.plan.strategy, v->predicted_us, v->bound_us, ratio,
-            run.attainable_us / v->predicted_us, busiest(v));
+        printf("%-52s %-10s predicted %10.1f us (%.1f to %.1f)  bound %9.1f us  ratio %.2f  of "
+               "attainable %.2f  %s",
+               path, run.plan.strategy, v->predicted_us, range.low, range.high, v->bound_us, ratio,
+               run.attainable_us / v->predicted_us, busiest(v));
         count_shares(&run, tally);
         if (eager)
             count_eager(&run, tally);
@@ -207,9 +208,10 @@ static void bench_streams(const char *path, int64_t n, int64_t width, int64_t to
         double unfused = time_unfused_us(run.graph, chip());
         tally->timed++;
         count_shares(&run, tally);
-        printf("%10.1f %10.1f %6.2f %10.2f  %-9s %10.1f %6.2f  ", v->predicted_us, v->bound_us,
-               v->bound_us / v->predicted_us, run.attainable_us / v->predicted_us, busiest(v),
-               unfused, unfused / v->predicted_us);
+        NpuInterval range = eval_interval(v);
+        printf("%10.1f %8.1f %8.1f %10.1f %6.2f %10.2f  %-9s %10.1f %6.2f  ", v->predicted_us,
+               range.low, range.high, v->bound_us, v->bound_us / v->predicted_us,
+               run.attainable_us / v->predicted_us, busiest(v), unfused, unfused / v->predicted_us);
         print_operators(run.graph);
     } else {
         printf("not timed: %s\n", run.why ? run.why : "?");
@@ -223,8 +225,9 @@ static void bench_mhc(void)
     static const char *const paths[] = {"tasks/mhc/mhc_post.py", "tasks/mhc/mhc_post_grad.py"};
     static const int64_t streams[] = {4, 8}, widths[] = {1024, 5120}, tokens[] = {1, 2048, 8192};
     Tally tally = {0};
-    printf("%-14s %2s %6s %7s  %10s %10s %6s %10s  %-9s %10s %6s  %s\n", "task", "n", "D", "tokens",
-           "predicted", "bound", "ratio", "attainable", "busiest", "unfused", "times",
+    printf("%-14s %2s %6s %7s  %10s %8s %8s %10s %6s %10s  %-9s %10s %6s  %s\n", "task", "n", "D",
+           "tokens", "predicted", "from", "to", "bound", "ratio", "attainable", "busiest",
+           "unfused", "times",
            "operators one by one, at least (us, predicted: operands once at peak, a launch each)");
     for (int i = 0; i < 2; i++)
         for (int n = 0; n < 2; n++)

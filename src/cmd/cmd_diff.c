@@ -79,6 +79,14 @@ static void show_findings(const Versions *v, Buf *out)
 
 /* --- text -------------------------------------------------------------------------------------- */
 
+/* Whether their times differ by more than the model's error. */
+static bool differ(const Versions *v)
+{
+    const Verdict *a = &v->verdict[0], *b = &v->verdict[1];
+    return npu_is_faster(eval_time_class(a), b->predicted_us, a->predicted_us) ||
+           npu_is_faster(eval_time_class(b), a->predicted_us, b->predicted_us);
+}
+
 static void show_version(const Versions *v, int which, Buf *out)
 {
     const Verdict *verdict = &v->verdict[which];
@@ -86,15 +94,15 @@ static void show_version(const Versions *v, int which, Buf *out)
                verdict_status_row(verdict->status)->text);
     if (verdict->reason[0])
         buf_printf(out, " (%s)", verdict->reason);
-    if (verdict->predicted_us > 0)
-        buf_printf(out, ", predicted %.2f us", verdict->predicted_us);
-    double before = v->verdict[0].predicted_us, after = verdict->predicted_us;
-    if (which == 1 && before > 0 && after > 0) {
-        NpuTimeClass class = eval_time_class(verdict);
-        bool sure = npu_is_faster(class, after, before) || npu_is_faster(class, before, after);
-        buf_printf(out, ", %.2f times as fast%s", before / after,
-                   sure ? "" : " (within the model's error)");
+    if (verdict->predicted_us > 0) {
+        NpuInterval range = eval_interval(verdict);
+        buf_printf(out, ", predicted %.2f us, %.2f to %.2f", verdict->predicted_us, range.low,
+                   range.high);
     }
+    double before = v->verdict[0].predicted_us, after = verdict->predicted_us;
+    if (which == 1 && before > 0 && after > 0)
+        buf_printf(out, ", %.2f times as fast%s", before / after,
+                   differ(v) ? "" : " (within the model's error)");
     buf_char(out, '\n');
 }
 
@@ -176,9 +184,10 @@ static void json_all(const Versions *v, Buf *out)
     buf_puts(out, ",\"b\":");
     verdict_to_json(&v->verdict[1], out);
     if (a > 0 && b > 0)
-        buf_printf(out, ",\"speedup\":%.6g", a / b);
+        buf_printf(out, ",\"speedup\":%.6g,\"within_error\":%s", a / b,
+                   differ(v) ? "false" : "true");
     else
-        buf_puts(out, ",\"speedup\":null");
+        buf_puts(out, ",\"speedup\":null,\"within_error\":null");
     json_findings(out, "gone", &gone);
     json_findings(out, "new", &fresh);
     buf_puts(out, ",\"lines\":[");

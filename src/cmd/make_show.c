@@ -161,8 +161,11 @@ static void show_yardsticks(const MakeResult *r, Buf *out)
     if (full && isfinite(r->eager_us)) {
         buf_puts(out, "            PyTorch eager on an Atlas A2: ");
         put_us(out, r->eager_us);
-        buf_printf(out, " (measured), %.2f times the prediction\n",
-                   r->eager_us / r->timed->predicted_us);
+        NpuInterval range = eval_interval(r->timed);
+        bool within = r->eager_us >= range.low && r->eager_us <= range.high;
+        buf_printf(out, " (measured), %.2f times the prediction%s\n",
+                   r->eager_us / r->timed->predicted_us,
+                   within ? ", which is within the model's error" : "");
     }
 }
 

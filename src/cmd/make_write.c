@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "craft/craft.h"
 #include "emit/emit.h"
+#include "eval/interval.h"
 #include "ir/range.h"
 #include "report/report.h"
 
@@ -116,6 +117,10 @@ static void add_page(Arena *arena, const MakeFiles *made, const MakeVerdicts *ve
         vec_push(arena, &kernel.verdicts, verdicts->at[i % verdicts->len]);
     for (uint32_t i = 0; i < written->len; i++)
         vec_push(arena, &kernel.written, written->at[i]);
+    const Verdict *timed = report_timed(&kernel);
+    NpuInterval range = timed ? eval_interval(timed) : (NpuInterval){0};
+    kernel.low_us = range.low;
+    kernel.high_us = range.high;
     report_kernel(&kernel, &html);
     add_file(arena, files, "report.html", &html);
 }

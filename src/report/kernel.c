@@ -7,8 +7,7 @@
 
 enum { MOST_TEXT = 1 << 20, MOST_PACKED = 64 << 20 };
 
-/* The largest case that was timed. */
-static const Verdict *timed_of(const ReportKernel *k)
+const Verdict *report_timed(const ReportKernel *k)
 {
     const Verdict *timed = NULL;
     for (uint32_t i = 0; i < k->verdicts.len; i++) {
@@ -57,9 +56,11 @@ static void put_figure(Buf *out, const char *value, const char *what)
 }
 
 /* How many times faster than a yardstick, which is named with its own time. */
-static void put_times(Buf *out, double than_us, double us, const char *of, const char *how)
+static void put_times(const ReportKernel *k, double than_us, const char *of, const char *how,
+                      Buf *out)
 {
     Buf value = {0}, what = {0};
+    double us = report_timed(k)->predicted_us;
     if (!(than_us > 0) || !(us > 0) || !isfinite(than_us))
         return;
     double times = than_us / us;
@@ -67,6 +68,8 @@ static void put_times(Buf *out, double than_us, double us, const char *of, const
     buf_printf(&what, "as fast as %s, ", of);
     report_time(&what, than_us);
     buf_printf(&what, " %s", how);
+    if (than_us >= k->low_us && than_us <= k->high_us)
+        buf_puts(&what, "; within the model's error");
     put_figure(out, value.at, what.at);
     buf_free(&value);
     buf_free(&what);
@@ -77,13 +80,21 @@ static bool is_full(const Verdict *v)
     return str_is(str_from(v->kase), "full") || str_is(str_from(v->kase), "own");
 }
 
-static void put_prediction(const Verdict *timed, Buf *out)
+static void put_prediction(const ReportKernel *k, Buf *out)
 {
+    const Verdict *timed = report_timed(k);
     Buf value = {0}, what = {0};
     report_time(&value, timed->predicted_us);
     bool own = is_full(timed);
     buf_puts(&what, own ? "predicted at the size in the file" : "predicted, case ");
     report_puts(&what, own ? "" : timed->kase);
+    if (k->high_us > 0) {
+        buf_puts(&what, "; ");
+        report_time(&what, k->low_us);
+        buf_puts(&what, " to ");
+        report_time(&what, k->high_us);
+        buf_puts(&what, " with the model's error");
+    }
     put_figure(out, value.at, what.at);
     buf_clear(&value);
     buf_clear(&what);
@@ -161,7 +172,7 @@ static void put_limit(const Verdict *timed, Buf *out)
 
 static void put_headline(const ReportKernel *k, Buf *out)
 {
-    const Verdict *timed = timed_of(k);
+    const Verdict *timed = report_timed(k);
     uint32_t right = right_of(k), timed_only = timed_only_of(k);
     uint32_t compared = k->verdicts.len - timed_only;
     bool all = right == compared;
@@ -182,11 +193,9 @@ static void put_headline(const ReportKernel *k, Buf *out)
                    right_written_of(k), k->written.len);
     buf_puts(out, ".</p>\n<div class=\"figures\">");
     if (timed) {
-        put_prediction(timed, out);
-        put_times(out, k->unfused_us, timed->predicted_us, "operator by operator",
-                  "at least, predicted");
-        put_times(out, k->eager_us, timed->predicted_us, "PyTorch eager on an Atlas A2",
-                  "measured");
+        put_prediction(k, out);
+        put_times(k, k->unfused_us, "operator by operator", "at least, predicted", out);
+        put_times(k, k->eager_us, "PyTorch eager on an Atlas A2", "measured", out);
         put_limit(timed, out);
     }
     buf_puts(out, "</div>\n");
@@ -204,7 +213,7 @@ static bool has_file(const ReportKernel *k, const char *path)
 
 static void put_faster(const ReportKernel *k, Buf *out)
 {
-    const Verdict *timed = timed_of(k);
+    const Verdict *timed = report_timed(k);
     const VerdictPipe *pipe = timed ? busiest_of(timed) : NULL;
     const Unit *unit = pipe && 100 * pipe->share > BUSY_PERCENT ? unit_of(pipe) : NULL;
     if (!timed)
@@ -348,7 +357,7 @@ static void put_case(const ReportKernel *k, uint32_t i, bool last, ReportPack *p
     buf_printf(json, ",\"status\":\"%s\",\"verdict\":", verdict_status_row(v->status)->text);
     verdict_to_json(v, json);
     buf_puts(json, ",\"timeline\":");
-    put_timeline(last ? k->trace : v == timed_of(k) ? k->timed_trace : (Str){0}, pack, json);
+    put_timeline(last ? k->trace : v == report_timed(k) ? k->timed_trace : (Str){0}, pack, json);
     buf_puts(json, "}");
 }
 

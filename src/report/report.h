@@ -79,6 +79,7 @@ typedef struct ReportKernel {
     const char *summary;       /* a few lines, shown as they are */
     double unfused_us;         /* predicted, operator by operator; 0: not known */
     double eager_us;           /* measured, of PyTorch eager; 0: not known */
+    double low_us, high_us;    /* between which the time of report_timed lies; 0: not known */
     VEC(const char *) reasons; /* why it was planned so, one line each */
     VEC(ReportFile) files;     /* the Craft text first, then AscendC, then others */
     VEC(const Verdict *) verdicts;
@@ -88,6 +89,8 @@ typedef struct ReportKernel {
 } ReportKernel;
 
 void report_kernel(const ReportKernel *kernel, Buf *html);
+/* The verdict that the headline is about: the largest case that was timed; NULL: none. */
+const Verdict *report_timed(const ReportKernel *kernel);
 
 /* What `acraft train` writes about a run, a line a step (docs/training.md). */
 typedef struct ReportCurve {

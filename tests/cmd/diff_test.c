@@ -51,7 +51,7 @@ T_TEST(diff_shows_two_versions)
     CHECK_EQ_INT(diff(&arena, AFTER, BEFORE, NULL, &text), CMD_NO);
     CHECK_HAS(text, "findings: 0 gone, 1 new, 0 in both");
     CHECK_EQ_INT(diff(&arena, BEFORE, BEFORE, NULL, &text), CMD_NO);
-    CHECK_HAS(text, "1.00 times as fast");
+    CHECK_HAS(text, "1.00 times as fast (within the model's error)");
     CHECK_HAS(text, "findings: 0 gone, 0 new, 1 in both");
     CHECK_HAS(text, "0 of 3 changed");
     CHECK_EQ_INT(diff(&arena, "tests/cmd/diff/none.cpp", AFTER, NULL, &text), CMD_USAGE);
@@ -65,6 +65,7 @@ T_TEST(diff_as_json)
     CHECK_EQ_INT(diff(&arena, BEFORE, AFTER, "--json", &text), CMD_OK);
     CHECK(str_starts(text, "{\"a\":{"));
     CHECK_HAS(text, ",\"speedup\":");
+    CHECK_HAS(text, ",\"within_error\":");
     CHECK_HAS(text, ",\"gone\":[{\"code\":\"S050\",\"file\":\"" BEFORE "\",\"line\":18,");
     CHECK_HAS(text, ",\"new\":[],\"lines\":[{\"a\":{\"file\":");
     CHECK(str_ends(text, "]}\n"));

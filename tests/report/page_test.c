@@ -273,7 +273,9 @@ T_TEST(kernel_page_opens_with_the_headline)
                       .task = "a.py",
                       .summary = "the summary",
                       .unfused_us = 420,
-                      .eager_us = 2300};
+                      .eager_us = 110,
+                      .low_us = 74,
+                      .high_us = 122};
     vec_push(&arena, &k.files, ((ReportFile){"build.sh", STR("#!/bin/sh\n")}));
     vec_push(&arena, &k.verdicts, (const Verdict *)&small);
     vec_push(&arena, &k.verdicts, (const Verdict *)&full);
@@ -282,7 +284,10 @@ T_TEST(kernel_page_opens_with_the_headline)
     CHECK(contains(&page, "Right in 0 of 1 cases"));
     CHECK(contains(&page, "; 1 more timed without values."));
     CHECK(contains(&page, "4.2\303\227</b><span>as fast as operator by operator, 420 us"));
-    CHECK(contains(&page, "23\303\227</b><span>as fast as PyTorch eager"));
+    CHECK(contains(&page, "with the model's error"));
+    CHECK(!contains(&page, "420 us at least, predicted; within"));
+    CHECK(contains(&page, "1.1\303\227</b><span>as fast as PyTorch eager"));
+    CHECK(contains(&page, "measured; within the model's error"));
     CHECK(contains(&page, "copies in are busy: what limits it"));
     CHECK(contains(&page, "Only fewer bytes make it faster"));
     CHECK(contains(&page, "--task a.py --scale full --explain</code>"));
