@@ -5,7 +5,7 @@
  * task_licence. What acraft itself could not judge (unsupported and the like) is in `attempts` only.
  *
  * Preference: right over wrong over not compiling, and of two right ones the faster where the
- * predicted times differ by a tenth at least. */
+ * predicted times differ by more than the model's error. */
 #ifndef STORE_EXPORT_H
 #define STORE_EXPORT_H
 

@@ -123,3 +123,15 @@ T_TEST(export_every_kind)
     CHECK_EQ_INT(export_kind(&p, EXPORT_PREFERENCE), 6);
     drop_place(&p);
 }
+
+T_TEST(export_prefers_no_answer_within_the_models_error)
+{
+    Place p;
+    make_place(&p);
+    add_attempt(&p, 0, 0, VERDICT_OK, 100, STR("right"), STR(""));
+    add_attempt(&p, 1, 0, VERDICT_OK, 115, STR("perhaps slower"), STR(""));
+    CHECK_EQ_INT(export_kind(&p, EXPORT_PREFERENCE), 0);
+    add_attempt(&p, 2, 0, VERDICT_OK, 130, STR("slower than the first"), STR(""));
+    CHECK_EQ_INT(export_kind(&p, EXPORT_PREFERENCE), 1);
+    drop_place(&p);
+}
