@@ -136,6 +136,27 @@ T_TEST(product_slices_are_read_by_one_core)
     arena_drop(&arena);
 }
 
+/* Tiles that share rows or columns do not wait for one core to read all of them. */
+T_TEST(product_steps_of_k_are_staggered)
+{
+    Arena arena = {0};
+    Plan plan = {0}, other = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = matmul_graph(&arena, (Shape){2, {1024, 1024}}, (Shape){2, {1024, 1024}}, DT_F16);
+    REQUIRE(plan_make(&arena, g, chip_of(), 0, &plan, &diag));
+    Str turn = STR("(v + c.index + t.index) % steps");
+    ptrdiff_t at = str_find(plan.craft, turn);
+    REQUIRE(at > 0);
+    other = plan; /* the same with all tiles in step */
+    other.craft = str_from(
+        str_format(&arena, "%.*sv%.*s", STR_ARG(str_slice(plan.craft, 0, (size_t)at)),
+                   STR_ARG(str_slice(plan.craft, (size_t)at + turn.len, plan.craft.len))));
+    double us = 0, in_step = 0;
+    REQUIRE(clock_plan(&plan, chip_of(), &us) && clock_plan(&other, chip_of(), &in_step));
+    CHECK_MSG(us < 0.95 * in_step, "%.2f us, in step %.2f", us, in_step);
+    arena_drop(&arena);
+}
+
 /* Weights of a 3 x 3 window, taps before channels: no copy sees the 18 bytes of nine halves. */
 T_TEST(product_weights_by_taps_are_copied_whole)
 {

@@ -50,8 +50,12 @@ static bool fit_tiles(const Product *p, const Costs *c, Blocks *b)
     b->k1 = l1 > most ? most : l1;
     all = round_up(p->k, b->k0);
     b->k1 = b->k1 > all ? all : b->k1;
+    if (b->k1 < b->k0)
+        return false;
+    if (b->slices == 1) /* in equal steps */
+        b->k1 = round_up(parts(p->k, parts(p->k, b->k1)), b->k0);
     b->c_depth = b->m * b->n * 8 <= c->chip->l0c ? 2 : 1;
-    return b->k1 >= b->k0;
+    return true;
 }
 
 /* Rows of a tile that is not transposed lie k apart: short runs cost their start, and each is laid out anew. */
