@@ -427,6 +427,19 @@ static void compute_kernel(Lower *l, uint32_t kernel)
     run_once(l);
 }
 
+/* All cores that this operator's vector kernels can have. */
+static bool is_all_cores(const Lower *l, const IrExpr *cores)
+{
+    bool one = l->out->task == ASC_TASK_MIX_1_1;
+    if (cores->op == IR_E_CHIP)
+        return cores->of.fact == (one ? IR_CHIP_CUBE_CORES : IR_CHIP_CORES);
+    if (one || cores->op != IR_E_MUL)
+        return false;
+    const IrExpr *chip = &l->ir->exprs.at[cores->arg[0]];
+    return chip->op == IR_E_CHIP && chip->of.fact == IR_CHIP_CUBE_CORES &&
+           lx_is(l, cores->arg[1], 2);
+}
+
 /* Launched on every core of the chip, wherever it is launched: then no grid is wider. */
 static bool takes_all_cores(const Lower *l, uint32_t kernel)
 {
@@ -434,8 +447,7 @@ static bool takes_all_cores(const Lower *l, uint32_t kernel)
         for (uint32_t k = 0; k < l->out->paths.at[i].launches.len; k++) {
             const AscLaunch *launch = &l->out->paths.at[i].launches.at[k];
             const IrExpr *cores = &l->ir->exprs.at[l->ir->stmts.at[launch->stmt].cores];
-            IrChipFact all = l->out->task == ASC_TASK_MIX_1_1 ? IR_CHIP_CUBE_CORES : IR_CHIP_CORES;
-            if (launch->kernel == kernel && (cores->op != IR_E_CHIP || cores->of.fact != all))
+            if (launch->kernel == kernel && !is_all_cores(l, cores))
                 return false;
         }
     return true;

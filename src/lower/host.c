@@ -248,7 +248,7 @@ static AscTask task_of(const Lower *l)
             wide = wide || (!k->has_cube && lx_most(l, cores) > l->chip->aic);
         }
     }
-    if (paired)
+    if (paired || (both && wide))
         return ASC_TASK_MIX_1_2;
     if (both || (cube && vector && !wide))
         return ASC_TASK_MIX_1_1;

@@ -331,6 +331,21 @@ T_TEST(values_of_two_vector_cores)
     arena_drop(&b.arena);
 }
 
+/* Steps of k that begin elsewhere in each tile; a vector kernel on all vector cores before it. */
+T_TEST(values_of_staggered_steps)
+{
+    enum { M = 130, K = 300, N = 70 };
+    Bench b;
+    open_bench(&b, "tests/craft/cube_wide.craft");
+    float *fa = random_halves(&b, 0, DIMS(M, K)), *fb = random_halves(&b, 1, DIMS(K, N));
+    double *want = arena_array(&b.arena, double, M *N);
+    for (int64_t i = 0; i < M * N; i++)
+        want[i] = fmax(2 * dot(fa + i / N * K, 1, fb + i % N, N, K), 0);
+    if (runs(&b))
+        near_all(b.items[2].data, want, M * N, 1e-4);
+    arena_drop(&b.arena);
+}
+
 T_TEST(values_split_k)
 {
     enum { M = 20, K = 1100, N = 140 };

@@ -412,6 +412,7 @@ T_TEST(stream_of_examples_is_that_of_the_text)
         snprintf(path, sizeof path, "examples/%s.craft", few[i]);
         compare_example(path, 20000);
     }
+    compare_example("tests/craft/cube_wide.craft", 2000000);
     if (getenv("T_ALL"))
         compare_folder("examples", 0, 1);
 }

@@ -44,6 +44,7 @@ T_TEST(cube_programs_take_the_cores_they_need)
                     {"tests/craft/cube_splitk.craft", ASC_TASK_MIX_1_2},
                     {"tests/craft/cube_matmul.craft", ASC_TASK_MIX_1_1},
                     {"tests/craft/cube_pair.craft", ASC_TASK_MIX_1_2},
+                    {"tests/craft/cube_wide.craft", ASC_TASK_MIX_1_2},
                     {"tests/craft/cube_flash.craft", ASC_TASK_MIX_1_1}};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         Arena arena = {0};

@@ -533,6 +533,32 @@ static void make_fit(Chain *c, int64_t tile_limit, Plan *plan)
     }
 }
 
+/* Launches of vector kernels take both vector cores beside each cube core, where products with a vector role take one;
+ * where that is predicted to be faster. The second cores cost a part of the launch. */
+static void take_both_vector_cores(Chain *c, Plan *plan)
+{
+    Plan both = *plan;
+    double one_us = 0, both_us = 0;
+    Buf out = {0};
+    Str rest = plan->craft, cores = STR("chip.cores");
+    bool beside = str_find(rest, STR("@kernel(cube, vector)\n")) >= 0 &&
+                  str_find(rest, STR("@kernel(cube, vector, vector)")) < 0;
+    for (ptrdiff_t at; (at = str_find(rest, cores)) >= 0;) {
+        bool alone = at > 0 && rest.at[at - 1] == '[' && rest.at[(size_t)at + cores.len] == ']';
+        buf_str(&out, str_slice(rest, 0, (size_t)at));
+        buf_puts(&out, alone ? "chip.cube_cores * 2" : "(chip.cube_cores * 2)");
+        rest = str_slice(rest, (size_t)at + cores.len, rest.len);
+    }
+    bool any = out.len != 0;
+    buf_str(&out, rest);
+    both.craft = str_from(buf_take(&out, c->arena));
+    buf_free(&out);
+    if (beside && any && clock_plan(plan, c->chip, &one_us) &&
+        clock_plan(&both, c->chip, &both_us) && both_us < one_us * CLOCK_GAIN &&
+        plan_is_valid(c->arena, &both))
+        *plan = both;
+}
+
 static bool has_equal_results(const Graph *graph)
 {
     for (uint32_t i = 0; i < graph->outputs.len; i++)
@@ -563,5 +589,7 @@ bool plan_chain(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
     if ((tile_limit && !limit_stages(&c, tile_limit)) || !join_stages(&c, plan))
         return false;
     make_fit(&c, tile_limit, plan);
+    if (clock_budget(graph) > 1)
+        take_both_vector_cores(&c, plan);
     return true;
 }
