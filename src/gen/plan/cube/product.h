@@ -44,8 +44,9 @@ typedef struct Blocks {
     int64_t c_depth;
     int64_t slices; /* parts of k on cores of their own; 1: none */
     bool kept;      /* L2 holds both factors: a core takes one tile of its slice after the other */
-    bool staggered; /* tiles begin at different places of k, so that each core reads a part of what they share */
-    double cycles;  /* predicted, of the slowest core */
+    bool
+        staggered; /* tiles begin at different places of k, so that each core reads a part of what they share */
+    double cycles; /* predicted, of the slowest core */
 } Blocks;
 
 /* Up to `most`, the fastest by predicted cycles first; of each size of tiles one without slices, one with, and
