@@ -166,11 +166,12 @@ links:
 docs-check: $(OUT)/acraft
 	@echo "  TEST documents"
 	@tests/docs $(abspath $(OUT)/acraft) $(DOCS)
-# The rewards inside TRL's own trainer, and a thousand in verl's signature; a thousand rows through what TRL's
+# The types of the Python package; the rewards inside TRL's own trainer, and a thousand in verl's signature; a thousand rows through what TRL's
 # trainers do with a data set; packages from PyPI, below BUILD.
 trainers: $(OUT)/acraft
 	python3 -m venv $(BUILD)/venv
-	$(BUILD)/venv/bin/pip install -q pytest numpy torch transformers trl datasets
+	$(BUILD)/venv/bin/pip install -q pytest numpy torch transformers trl datasets mypy
+	PYTHONPATH=python $(BUILD)/venv/bin/mypy --strict --cache-dir=$(BUILD)/mypy python/acraft
 	ACRAFT_ALL=1 PYTHON=$(BUILD)/venv/bin/python tests/python_client $(OUT)/acraft
 	$(OUT)/acraft data make --rows 2200 --brief --mix write=50,repair=50 --text 0 -o $(BUILD)/trl-rows
 	$(BUILD)/venv/bin/python tools/export_trl.py $(BUILD)/trl-rows 1000

@@ -6,7 +6,7 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
 from subprocess import PIPE, Popen
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import IO, Any, Dict, List, Optional, Sequence, Union, cast
 
 from . import program
 
@@ -56,6 +56,54 @@ def _items(tasks: Sequence[str], answers: Sequence[str]) -> List[Dict[str, Any]]
     return items
 
 
+class _Process:
+    """`acraft judge` on this machine: items in, lines out. What it says on standard error is kept until it ends."""
+
+    def __init__(self, words: Sequence[str]):
+        self._errors: IO[bytes] = tempfile.TemporaryFile()
+        self._popen: "Popen[str]" = Popen(words, stdin=PIPE, stdout=PIPE, stderr=self._errors, text=True)
+        self._stdin, self._stdout = cast("IO[str]", self._popen.stdin), cast("IO[str]", self._popen.stdout)
+
+    def ended(self) -> bool:
+        return self._popen.poll() is not None
+
+    def close(self) -> None:
+        try:
+            self._stdin.close()
+        except BrokenPipeError:
+            pass  # it had ended before it read everything
+        self._popen.wait()
+        self._stdout.close()
+        self._errors.close()
+
+    def why_it_ended(self) -> str:
+        status = self._popen.wait()
+        self._errors.seek(0)
+        return self._errors.read().decode(errors="replace").strip()[-2000:] or f"the judge ended with status {status}"
+
+    def ask(self, items: List[Dict[str, Any]]) -> Dict[int, Dict[str, Any]]:
+        """The lines by their id; fewer than items when the process ends early."""
+        writer = threading.Thread(target=self._write, args=(items,), daemon=True)
+        writer.start()
+        lines: Dict[int, Dict[str, Any]] = {}
+        while len(lines) < len(items):
+            text = self._stdout.readline()
+            if not text:
+                break
+            line = json.loads(text)
+            lines[line["id"]] = line
+        writer.join()
+        return lines
+
+    def _write(self, items: List[Dict[str, Any]]) -> None:
+        try:
+            for item in items:
+                self._stdin.write(json.dumps(item) + "\n")
+            self._stdin.flush()
+        except (BrokenPipeError, ValueError):
+            pass  # it ended; the reader says so
+
+
 class Judge:
     """A judge that stays: right answers and compiled texts are kept between calls.
 
@@ -73,7 +121,7 @@ class Judge:
                  seed: Optional[int] = None, trust: bool = False, executable: Optional[str] = None):
         self._server = server.rstrip("/") if server else None
         self._lock = threading.Lock()
-        self._process: Optional[Popen] = None
+        self._process: Optional[_Process] = None
         words = ["judge", "--brief"]
         given = {"--tasks": tasks, "--form": form, "--rule": rule, "--fuzz": fuzz, "--timeout": timeout, "-j": jobs,
                  "--recycle": recycle, "--chip": chip, "--seed": seed}
@@ -95,28 +143,8 @@ class Judge:
 
     def close(self) -> None:
         if self._process:
-            try:
-                self._process.stdin.close()
-            except BrokenPipeError:
-                pass  # it had ended before it read everything
-            self._process.wait()
-            self._process.stdout.close()
-            self._errors.close()
+            self._process.close()
             self._process = None
-
-    def _start(self) -> None:
-        self.close()
-        self._errors = tempfile.TemporaryFile()
-        self._process = Popen([program.find(self._executable), *self._words], stdin=PIPE, stdout=PIPE, stderr=self._errors,
-                              text=True)
-
-    def _why_it_ended(self) -> str:
-        """What the process said last, where it has ended by itself."""
-        if not self._process:
-            return "the server ended the reply"
-        status = self._process.wait()
-        self._errors.seek(0)
-        return self._errors.read().decode(errors="replace").strip()[-2000:] or f"the judge ended with status {status}"
 
     def __call__(self, task: Union[str, Sequence[str]], answers: Sequence[str]) -> List[Verdict]:
         """One verdict an answer, in their order. `task`: a name, the path or the text of a model file, for
@@ -126,47 +154,30 @@ class Judge:
         items = _items([task] * len(answers) if isinstance(task, str) else list(task), answers)
         if not items:
             return []
-        lines = self._ask_server(items) if self._server else self._ask_process(items)
+        lines = self._ask_server(self._server, items) if self._server else self._ask_process(items)
         missing = [i for i in range(len(items)) if i not in lines]
         if missing:
-            raise JudgeError(f"{len(missing)} of {len(items)} answers got no verdict: {self._why_it_ended()}")
+            why = self._process.why_it_ended() if self._process else "the server ended the reply"
+            raise JudgeError(f"{len(missing)} of {len(items)} answers got no verdict: {why}")
         return [_verdict(lines[i]) for i in range(len(items))]
 
-    def _ask_server(self, items: List[Dict[str, Any]]) -> Dict[int, Dict[str, Any]]:
+    def _ask_server(self, server: str, items: List[Dict[str, Any]]) -> Dict[int, Dict[str, Any]]:
         body = "\n".join(json.dumps(item) for item in items).encode()
         try:
-            with urllib.request.urlopen(urllib.request.Request(self._server + "/judge", body)) as reply:
+            with urllib.request.urlopen(urllib.request.Request(server + "/judge", body)) as reply:
                 got = [json.loads(line) for line in reply]
         except urllib.error.HTTPError as error:
-            raise JudgeError(f"{self._server}: {error.code} {error.read().decode(errors='replace').strip()}") from None
+            raise JudgeError(f"{server}: {error.code} {error.read().decode(errors='replace').strip()}") from None
         except OSError as error:
-            raise JudgeError(f"{self._server}: {error}") from None
+            raise JudgeError(f"{server}: {error}") from None
         return {line["id"]: line for line in got}
 
     def _ask_process(self, items: List[Dict[str, Any]]) -> Dict[int, Dict[str, Any]]:
         with self._lock:
-            if not self._process or self._process.poll() is not None:
-                self._start()
-            writer = threading.Thread(target=self._write, args=(self._process, items), daemon=True)
-            writer.start()
-            lines: Dict[int, Dict[str, Any]] = {}
-            while len(lines) < len(items):
-                text = self._process.stdout.readline()
-                if not text:
-                    break
-                line = json.loads(text)
-                lines[line["id"]] = line
-            writer.join()
-            return lines
-
-    @staticmethod
-    def _write(process: Popen, items: List[Dict[str, Any]]) -> None:
-        try:
-            for item in items:
-                process.stdin.write(json.dumps(item) + "\n")
-            process.stdin.flush()
-        except (BrokenPipeError, ValueError):
-            pass  # it ended; the reader says so
+            if not self._process or self._process.ended():
+                self.close()
+                self._process = _Process([program.find(self._executable), *self._words])
+            return self._process.ask(items)
 
 
 def judge(task: Union[str, Sequence[str]], answers: Sequence[str], **options: Any) -> List[Verdict]:

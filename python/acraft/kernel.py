@@ -5,7 +5,7 @@ import glob
 import os
 import subprocess
 import tempfile
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from . import program
 
@@ -41,13 +41,14 @@ class _Parameter:
     def __init__(self, name: str, annotation: ast.expr, default: Optional[ast.expr], dtypes: Dict[str, str]):
         self.name, self.default = name, default
         self.is_tensor = isinstance(annotation, ast.Subscript)
-        if self.is_tensor:
-            self.role = annotation.value.id  # gm, out, inout
+        self.dims: List[ast.expr] = []
+        if isinstance(annotation, ast.Subscript):
+            self.role = ast.unparse(annotation.value)  # gm, out, inout
             inside = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
             word = ast.unparse(inside[0])
             self.dtype, self.dims = dtypes.get(word, word), inside[1:]
         else:
-            self.role, self.dtype, self.dims = "attr", ast.unparse(annotation), []
+            self.role, self.dtype = "attr", ast.unparse(annotation)
 
 
 def _is_numpy(value: Any) -> bool:
@@ -78,18 +79,21 @@ class Kernel:
         for node in tree.body:
             if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
                 continue
-            name, call = node.targets[0].id, node.value
-            if call.func.id == "dtype":
+            name, call = ast.unparse(node.targets[0]), node.value
+            made_by = ast.unparse(call.func)
+            if made_by == "dtype":
                 dtypes[name] = dtype
-            elif call.func.id == "dim":
+            elif made_by == "dim":
                 self._derived += [(name, k.value) for k in call.keywords if k.arg == "of"]
         hosts = [n for n in tree.body if isinstance(n, ast.FunctionDef)
                  and any(isinstance(d, ast.Name) and d.id == "host" for d in n.decorator_list)]
         if len(hosts) != 1:
             raise KernelError(f"{self.path}: {len(hosts)} host functions, not one")
         arguments = hosts[0].args
-        defaults = [None] * (len(arguments.args) - len(arguments.defaults)) + list(arguments.defaults)
-        self.parameters = [_Parameter(a.arg, a.annotation, d, dtypes) for a, d in zip(arguments.args, defaults)]
+        without = len(arguments.args) - len(arguments.defaults)
+        defaults: List[Optional[ast.expr]] = [*([None] * without), *arguments.defaults]
+        self.parameters = [_Parameter(a.arg, a.annotation, d, dtypes) for a, d in zip(arguments.args, defaults)
+                           if a.annotation]  # acraft build refuses a parameter without one
 
     def _build(self, dtype: str, executable: Optional[str], compiler: str) -> ctypes.CDLL:
         with tempfile.TemporaryDirectory(prefix="acraft-") as directory:
@@ -174,7 +178,7 @@ class Kernel:
         keep.append(tensor)
         return _Operand(1, ctypes.pointer(tensor))
 
-    def _place(self, args: tuple, named: Dict[str, Any]) -> Dict[str, Any]:
+    def _place(self, args: Sequence[Any], named: Dict[str, Any]) -> Dict[str, Any]:
         inputs = [p.name for p in self.parameters if p.role in ("gm", "inout")]
         if len(args) > len(inputs):
             raise TypeError(f"{len(args)} inputs given, {len(inputs)} wanted: {', '.join(inputs)}")

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Optional, Sequence
 
 from . import program
 from .kernel import Kernel
@@ -34,7 +34,7 @@ def _path_of(model: Any) -> str:
 
 
 def make(model: Any, directory: Optional[str] = None, *, dtype: Optional[str] = None, executable: Optional[str] = None,
-         options: tuple = ()) -> Made:
+         options: Sequence[str] = ()) -> Made:
     """`model`: the path of a model file, or a class, object or module whose file is one.
 
     The project is written to `directory`; without one to a new directory below the system's temporary one, which stays.
@@ -50,7 +50,7 @@ def make(model: Any, directory: Optional[str] = None, *, dtype: Optional[str] = 
         raise
 
 
-def _make_in(path: str, directory: str, dtype: Optional[str], executable: Optional[str], options: tuple) -> Made:
+def _make_in(path: str, directory: str, dtype: Optional[str], executable: Optional[str], options: Sequence[str]) -> Made:
     words = ["make", path, "-o", directory, *options] + (["--dtype", dtype] if dtype else [])
     done = program.call(words, executable)
     if done.returncode != 0:

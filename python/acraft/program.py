@@ -14,5 +14,5 @@ def find(given: Optional[str] = None) -> str:
     return path
 
 
-def call(words: Sequence[str], given: Optional[str] = None, **more) -> subprocess.CompletedProcess:
-    return subprocess.run([find(given), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+def call(words: Sequence[str], given: Optional[str] = None) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([find(given), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
