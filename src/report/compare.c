@@ -154,10 +154,11 @@ static void put_run(const ReportSpec *spec, const ReportRows *rows, json_t *cons
     report_puts(out, run->run.suite);
     buf_puts(out, "<br><small>");
     report_run_name(out, &run->run);
-    buf_puts(out, "</small></th><td class=\"small\">");
+    buf_puts(out, "</small></th><td class=\"small narrow-off\">");
     put_differences(spec, settings, i, out);
-    buf_printf(out, "</td><td class=\"n\">%u</td><td class=\"n lacks\">%u</td>", all->tasks,
-               all->unsupported);
+    buf_printf(out,
+               "</td><td class=\"n narrow-off\">%u</td><td class=\"n lacks narrow-off\">%u</td>",
+               all->tasks, all->unsupported);
     put_score(out, &s->compile);
     put_score(out, &s->pass);
     put_score(out, &s->fast[REPORT_FAST - 1]);
@@ -171,11 +172,14 @@ void report_compare(const ReportSpec *spec, const ReportRows *rows, Buf *out)
     json_t **settings = heap_alloc(spec->count * sizeof(json_t *));
     for (uint32_t i = 0; i < spec->count; i++)
         settings[i] = json_loads(spec->runs[i].run.settings, 0, NULL);
-    buf_puts(out,
-             "<section id=\"compare\"><h2>Runs side by side</h2>\n<div class=\"wide\"><table "
-             "class=\"scores runs\"><thead><tr><th>run</th><th>what differs</th><th>tasks</th><th>"
-             "unsupported</th><th>Compile</th><th>Pass</th><th>Fast<sub>1.0</sub></th><th>"
-             "bound</th><th>tasks gained and lost</th></tr></thead>\n<tbody>\n");
+    buf_puts(
+        out,
+        "<section id=\"compare\"><h2>Runs side by side</h2>\n<div class=\"wide\"><table "
+        "class=\"scores runs\"><thead><tr><th>run</th><th class=\"narrow-off\">what differs</th>"
+        "<th class=\"narrow-off\">tasks</th><th "
+        "class=\"narrow-off\">unsupported</th><th>Compile</th><th>Pass</th><th>Fast<sub>1.0</sub></"
+        "th><th>"
+        "bound</th><th>tasks gained and lost</th></tr></thead>\n<tbody>\n");
     for (uint32_t i = 0; i < spec->count; i++)
         put_run(spec, rows, settings, i, out);
     buf_puts(out, "</tbody></table></div>\n<p class=\"soft note\">A task is gained when some "

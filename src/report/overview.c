@@ -66,9 +66,9 @@ static void put_share(Buf *out, const ReportShare *share)
     buf_puts(out, "</td>");
 }
 
-static void put_pair(Buf *out, const ReportShare *share)
+static void put_pair(Buf *out, const ReportShare *share, bool narrow_off)
 {
-    buf_puts(out, "<td class=\"n\">");
+    buf_printf(out, "<td class=\"n%s\">", narrow_off ? " narrow-off" : "");
     report_percent(out, share->share);
     buf_puts(out, " <span class=\"soft\">/ ");
     report_percent(out, share->of_correct);
@@ -79,15 +79,15 @@ static void put_group(Buf *out, const ReportGroup *g, const ReportScore *s)
 {
     buf_printf(out, "<tr%s><th scope=\"row\">", g->total ? " class=\"total\"" : "");
     report_puts(out, g->title);
-    buf_printf(out, "</th><td class=\"n\">%u</td><td class=\"n lacks\">%u</td>", g->tasks,
-               g->unsupported);
+    buf_printf(out, "</th><td class=\"n\">%u</td><td class=\"n lacks narrow-off\">%u</td>",
+               g->tasks, g->unsupported);
     put_share(out, &s->compile);
     put_share(out, &s->pass);
-    buf_puts(out, "<td class=\"n\">");
+    buf_puts(out, "<td class=\"n narrow-off\">");
     report_percent(out, s->pass_without);
     buf_puts(out, "</td>");
     for (int i = 0; i < REPORT_FAST; i++)
-        put_pair(out, &s->fast[i]);
+        put_pair(out, &s->fast[i], i + 1 < REPORT_FAST);
     buf_puts(out, "<td class=\"n\">");
     report_percent(out, g->bound.share);
     buf_puts(out, "</td></tr>\n");
@@ -98,8 +98,9 @@ static void put_table(Buf *out, const ReportRun *run, uint32_t which)
     uint32_t k = all_of(run)->scores.at[which].k;
     buf_printf(out,
                "<div class=\"wide\"><table class=\"scores\"><thead><tr><th></th><th>tasks</th>"
-               "<th>unsupported</th><th>Compile@%u</th><th>Pass@%u</th><th>without "
-               "unscored</th><th>Fast<sub>0.2</sub></th><th>Fast<sub>0.8</sub></th><th>"
+               "<th class=\"narrow-off\">unsupported</th><th>Compile@%u</th><th>Pass@%u</th><th "
+               "class=\"narrow-off\">without unscored</th><th class=\"narrow-off\">Fast<sub>0.2"
+               "</sub></th><th class=\"narrow-off\">Fast<sub>0.8</sub></th><th>"
                "Fast<sub>1.0</sub></th><th>bound</th></tr></thead>\n<tbody>\n",
                k, k);
     for (uint32_t i = 0; i < run->groups.len; i++)

@@ -112,7 +112,9 @@ function headingNode([text, column, css]) {
     view.down = view.sort === column && !view.down;
     view.sort = column;
     drawList();
+    $('list').querySelector('th[aria-sort] button').focus(); /* the table is new; keys stay where they were */
   });
+  if (view.sort === column) cell.setAttribute('aria-sort', view.down ? 'descending' : 'ascending');
   cell.append(button);
   return cell;
 }

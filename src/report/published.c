@@ -35,12 +35,15 @@ static const Figure figures[] = {
 
 enum { PAPERS = sizeof papers / sizeof *papers, FIGURES = sizeof figures / sizeof *figures };
 
-static void put_cell(Buf *out, double percent)
+/* Shares that compiled stand on wide pages alone. */
+#define COMPILED " narrow-off"
+
+static void put_cell(Buf *out, const char *more, double percent)
 {
     if (percent < 0)
-        buf_puts(out, "<td class=\"n\">-</td>");
+        buf_printf(out, "<td class=\"n%s\">-</td>", more);
     else
-        buf_printf(out, "<td class=\"n\">%.1f</td>", percent);
+        buf_printf(out, "<td class=\"n%s\">%.1f</td>", more, percent);
 }
 
 static void put_theirs(Buf *out, const Figure *f)
@@ -48,20 +51,27 @@ static void put_theirs(Buf *out, const Figure *f)
     buf_puts(out, "<tr><td>");
     report_puts(out, f->who);
     if (f->tasks)
-        buf_printf(out, "</td><td class=\"n\">%u</td>", f->tasks);
+        buf_printf(out, "</td><td class=\"n narrow-off\">%u</td>", f->tasks);
     else
-        buf_puts(out, "</td><td class=\"n\">-</td>");
+        buf_puts(out, "</td><td class=\"n narrow-off\">-</td>");
     buf_printf(out, "<td class=\"n\">%u</td>", f->k);
-    put_cell(out, f->compile);
-    put_cell(out, f->pass);
-    put_cell(out, f->fast);
+    put_cell(out, COMPILED, f->compile);
+    put_cell(out, "", f->pass);
+    put_cell(out, "", f->fast);
 }
 
-static void put_ours_cell(Buf *out, double share)
+static void put_ours_cell(Buf *out, const char *more, double share)
 {
-    buf_puts(out, "<td class=\"n ours\">");
+    buf_printf(out, "<td class=\"n ours%s\">", more);
     report_percent(out, share);
     buf_puts(out, "</td>");
+}
+
+static void put_ours_cells(Buf *out, const ReportScore *s)
+{
+    put_ours_cell(out, COMPILED, s->compile.share);
+    put_ours_cell(out, "", s->pass.share);
+    put_ours_cell(out, "", s->fast[REPORT_FAST - 1].share);
 }
 
 static const ReportScore *score_at(const ReportGroup *g, uint32_t k)
@@ -99,12 +109,10 @@ static void put_beside(Buf *out, const ReportRun *ours, const Figure *f)
     const ReportGroup *g = ours ? group_named(ours, f->who) : NULL;
     const ReportScore *s = g ? score_at(g, f->k) : NULL;
     if (!s) {
-        buf_puts(out, "<td></td><td></td><td></td></tr>\n");
+        buf_puts(out, "<td class=\"narrow-off\"></td><td></td><td></td></tr>\n");
         return;
     }
-    put_ours_cell(out, s->compile.share);
-    put_ours_cell(out, s->pass.share);
-    put_ours_cell(out, s->fast[REPORT_FAST - 1].share);
+    put_ours_cells(out, s);
     buf_puts(out, "</tr>\n");
 }
 
@@ -115,11 +123,10 @@ static void put_our_line(Buf *out, const StoreRun *run, const ReportGroup *g, co
     buf_puts(out, ", ");
     report_puts(out, g->title);
     buf_printf(out,
-               "</td><td class=\"n\">%u</td><td class=\"n\">%u</td><td></td><td></td><td></td>",
+               "</td><td class=\"n narrow-off\">%u</td><td class=\"n\">%u</td>"
+               "<td class=\"narrow-off\"></td><td></td><td></td>",
                g->tasks, s->k);
-    put_ours_cell(out, s->compile.share);
-    put_ours_cell(out, s->pass.share);
-    put_ours_cell(out, s->fast[REPORT_FAST - 1].share);
+    put_ours_cells(out, s);
     buf_puts(out, "</tr>\n");
 }
 
@@ -140,10 +147,13 @@ static void put_paper(const ReportSpec *spec, const Paper *paper, Buf *out)
     buf_printf(out,
                "<details class=\"paper\"%s><summary>%s <span class=\"soft\">%s%s</span></summary>\n"
                "<p class=\"note\"><b>What does not compare.</b> %s</p>\n<div class=\"wide\"><table>"
-               "<thead><tr><th></th><th></th><th></th><th colspan=\"3\">published, measured on "
-               "boards</th><th colspan=\"3\">ours, checked and predicted</th></tr><tr><th></th><th>"
-               "tasks</th><th>k</th><th>Compile</th><th>Pass</th><th>Fast<sub>1.0</sub></th><th>"
-               "Compile</th><th>Pass</th><th>Fast<sub>1.0</sub></th></tr></thead>\n<tbody>\n",
+               "<thead><tr><th></th><th class=\"narrow-off\"></th><th></th>"
+               "<th class=\"narrow-off\"></th><th colspan=\"2\">published, measured on boards</th>"
+               "<th class=\"narrow-off\"></th><th colspan=\"2\">ours, checked and predicted</th>"
+               "</tr><tr><th></th><th class=\"narrow-off\">tasks</th><th>k</th><th "
+               "class=\"narrow-off\">Compile</th><th>Pass</th><th>Fast<sub>1.0</sub></th><th "
+               "class=\"narrow-off\">Compile</th><th>Pass</th><th>Fast<sub>1.0</sub></th></tr>"
+               "</thead>\n<tbody>\n",
                ours ? " open" : "", paper->title, paper->source,
                ours ? "" : "; no run of this suite here", paper->differs);
     for (size_t i = 0; i < FIGURES; i++)

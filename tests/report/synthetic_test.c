@@ -152,8 +152,9 @@ static void add_attempt(Maker *m, int64_t run, int64_t task, uint32_t sample, ui
                       .status = status,
                       .compiled = VERDICT_YES,
                       .reason = status == VERDICT_OK ? ""
-                                : m->spec->hostile   ? m->attack
-                                                     : "small: values differ at y[17]",
+                                : m->spec->hostile
+                                    ? m->attack
+                                    : "small: values differ at y[17], 1023 of 4096 elements",
                       .unsupported = status == VERDICT_UNSUPPORTED ? "Conv3D" : "",
                       .measured_us = m->spec->measured ? 40 : (double)NAN,
                       .copy_us = m->spec->measured ? 30 : (double)NAN,
@@ -188,12 +189,17 @@ static void add_sample(Maker *m, int64_t run, int64_t task, uint32_t sample, uin
         add_attempt(m, run, task, sample, 1, stream + 1, VERDICT_OK);
 }
 
+/* As long as the longest of the suites. */
+static const char long_name[] =
+    "_asymmetric_input_asymmetric_kernel_strided_padded_grouped_dilated";
+
 static void make_tasks(Maker *m, StoreTask *tasks)
 {
     const char *source = put_blob(m, STR("class Model: pass\n"));
     for (uint32_t t = 0; t < m->spec->tasks; t++)
         tasks[t] = (StoreTask){.suite = "multikernelbench",
-                               .name = str_format(m->arena, "task_%03u%s", t, m->attack),
+                               .name = str_format(m->arena, "task_%03u%s%s", t,
+                                                  t % 8 == 1 ? long_name : "", m->attack),
                                .category = categories[t % CATEGORIES],
                                .level = "1",
                                .path = "x.py",
@@ -253,7 +259,9 @@ const ReportRun *synthetic_runs(Arena *arena, const SyntheticSpec *spec)
                     .suite = "multikernelbench",
                     .generator = r ? "plan" : "remote:model",
                     .settings = str_format(arena, "{\"seed\": %u, \"chip\": \"910B2\"}", r),
-                    .label = spec->hostile ? synthetic_attack : "",
+                    .label = spec->hostile ? synthetic_attack
+                             : r           ? "a label of some words"
+                                           : "",
                     .started = 1700000000},
             .samples = spec->tasks * spec->samples,
             .repaired = 4,
