@@ -92,7 +92,8 @@ static bool read_judge(Arena *arena, const CmdArgs *args, const BenchArgs *given
         fprintf(stderr, "acraft bench: no rule is called '%s'; there are %s\n", given->rule,
                 names_of_rules(arena));
     else if (!eval_form_from_text(str_from(given->form), &judge->form))
-        fprintf(stderr, "acraft bench: no form is called '%s'\n", given->form);
+        fprintf(stderr, "acraft bench: no form is called '%s'; there are %s\n", given->form,
+                names_of_forms(arena));
     else {
         const char *path = given->baseline ? given->baseline
                            : home          ? path_join(arena, home, "tasks/kernelbench.tsv")

@@ -4,6 +4,7 @@
 #include "ir/prove.h"
 #include "ir/run.h"
 #include "sim/sim.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -147,7 +148,10 @@ static int explain(const char *word, bool json)
 {
     Arena arena = {0};
     Buf out = {0};
-    Meanings found = find(&arena, str_from(word));
+    char *code = str_dup(&arena, str_from(word));
+    for (char *c = code; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    Meanings found = find(&arena, str_from(code));
     if (!found.len)
         fprintf(stderr, "acraft explain: no code '%s'; acraft explain --table lists them\n", word);
     bool list = json && found.len > 1;

@@ -4,6 +4,7 @@
 #include "gen/prompt/category.h"
 #include "torch/torch.h"
 #include <stdio.h>
+#include <string.h>
 
 typedef struct PromptArgs {
     GenOptions gen;
@@ -136,12 +137,22 @@ int cmd_prompt(int argc, char **argv)
                       "acraft prompt tasks/activation/softmax.py --strategy craft",
                       options,
                       sizeof options / sizeof *options,
-                      1,
+                      0,
                       1};
     CmdArgs args = {0};
     int status = CMD_OK;
-    if (cmd_read(&usage, argc, argv, &args, &status))
+    if (!cmd_read(&usage, argc, argv, &args, &status)) {
+        cmd_done(&args);
+        return status;
+    }
+    if (!strcmp(given.gen.strategy, "list")) {
+        gen_list_strategies(stdout);
+    } else if (!args.word_count) {
+        fprintf(stderr, "acraft prompt: which task? acraft prompt %s\n", usage.synopsis);
+        status = CMD_USAGE;
+    } else {
         status = prompt(&args, &given);
+    }
     cmd_done(&args);
     return status;
 }

@@ -120,7 +120,9 @@ static void print_text(const TorchTask *task, const TorchEager *eager, Buf *out)
     OpCount counts[256];
     uint32_t n = count_ops(g, counts, 256);
     GraphCost cost = graph_cost(g);
-    buf_printf(out, "task     %s\ncategory %s\n", task->name, task->category);
+    buf_printf(out, "task     %s\n", task->name);
+    if (strcmp(task->category, ".") != 0) /* a file in a folder of tasks has its name */
+        buf_printf(out, "category %s\n", task->category);
     print_values(g, "inputs", g->inputs.at, g->inputs.len, out);
     print_params(g, out);
     print_values(g, "outputs", g->outputs.at, g->outputs.len, out);

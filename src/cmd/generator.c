@@ -5,7 +5,6 @@
 #include "gen/local/local.h"
 #include "gen/remote/profile.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,11 +19,11 @@ GenOptions gen_options(void)
                         .turns = 3};
 }
 
-static void list_strategies(void)
+void gen_list_strategies(FILE *out)
 {
     for (int i = 0; i < PROMPT_STRATEGY_COUNT; i++) {
         const PromptStrategyRow *row = prompt_strategy_row((PromptStrategy)i);
-        fprintf(stderr, "  %-13s %s\n", row->name, row->meaning);
+        fprintf(out, "  %-13s %s\n", row->name, row->meaning);
     }
 }
 
@@ -33,7 +32,7 @@ bool gen_strategy(const GenOptions *o, PromptStrategy *strategy)
     if (!prompt_strategy_from_name(str_from(o->strategy), strategy)) {
         if (strcmp(o->strategy, "list") != 0)
             fprintf(stderr, "acraft: no prompt strategy is called '%s'\n", o->strategy);
-        list_strategies();
+        gen_list_strategies(stderr);
         return false;
     }
     if (!strcmp(o->gen, "local") && *strategy == PROMPT_CRAFT)

@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "gen/prompt/prompt.h"
 #include "gen/remote/client.h"
+#include <stdio.h>
 
 typedef struct GenOptions {
     const char *gen;     /* "plan", "local", "remote", "exec CMD" */
@@ -27,7 +28,8 @@ typedef struct GenOptions {
 GenOptions gen_options(void); /* the defaults */
 
 #define GEN_PROMPT_OPTIONS(o)                                                                    \
-    {"strategy", CMD_TEXT, &(o).strategy, "S", "prompt strategy; --strategy list names them"},   \
+    {"strategy", CMD_TEXT, &(o).strategy, "S",                                                   \
+     "prompt strategy; acraft prompt --strategy list names them"},                               \
         {"clone", CMD_TEXT, &(o).clone, "DIR", "clone of the benchmark whose own prompt it is"}, \
         {"no-exemplars", CMD_FLAG, &(o).no_exemplars, NULL, "ablation: show no exemplars"},      \
     {                                                                                            \
@@ -68,6 +70,7 @@ GenOptions gen_options(void); /* the defaults */
         {"no-checker", CMD_FLAG, &(o).no_checker, NULL, "ablation: no proofs before the run"},  \
         GEN_PROMPT_OPTIONS(o)
 
+void gen_list_strategies(FILE *out);
 /* The strategy after the ablations; false, with a message, when there is none of that name. */
 bool gen_strategy(const GenOptions *options, PromptStrategy *strategy);
 bool gen_is_plan(const GenOptions *options);

@@ -80,6 +80,7 @@ typedef struct Extract {
     Arena *arena;
     Str answer;
     Blocks blocks;
+    EvalForm wanted;
     EvalCandidate *c;
     const char *reason;
     bool cut;
@@ -169,7 +170,10 @@ static bool block_of(Extract *x, IsForm *is_form, const char *what, const char *
 
 static bool extract_craft(Extract *x)
 {
-    return block_of(x, eval_is_craft, "Craft program", "answer.craft", FORM_CRAFT);
+    const char *what = x->wanted == FORM_ANY
+                           ? "kernel: no Craft program, no AscendC, no form of a benchmark"
+                           : "Craft program";
+    return block_of(x, eval_is_craft, what, "answer.craft", FORM_CRAFT);
 }
 
 static bool extract_kernel(Extract *x)
@@ -310,7 +314,7 @@ bool eval_candidate_extract(Arena *arena, Str answer, EvalForm wanted, EvalCandi
                             const char **reason, bool *cut)
 {
     *candidate = (EvalCandidate){.form = wanted, .name = "answer", .entry = "", .extracted = ""};
-    Extract x = {.arena = arena, .answer = answer, .c = candidate, .reason = ""};
+    Extract x = {.arena = arena, .answer = answer, .wanted = wanted, .c = candidate, .reason = ""};
     bool ok = strip_thinking(&x);
     if (ok) {
         find_blocks(arena, x.answer, &x.blocks);

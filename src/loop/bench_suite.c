@@ -172,11 +172,29 @@ static bool model_files(Arena *arena, const char *path, NameList *files, Diag *d
     return true;
 }
 
+/* "activation, loss": each once, in the order of the files. */
+static const char *categories_of(Arena *arena, const SuiteRow *row, const BenchTasks *tasks)
+{
+    Map seen = {0};
+    const char *all = "";
+    uint32_t first;
+    for (uint32_t i = 0; i < tasks->len; i++) {
+        const char *category = tasks->at[i].category;
+        if (map_get(&seen, str_from(category), &first) ||
+            (row && !has_word(row->categories, category)))
+            continue;
+        map_put(arena, &seen, str_from(category), i);
+        all = str_format(arena, "%s%s%s", all, *all ? ", " : "", category);
+    }
+    return all;
+}
+
 bool bench_suite(Arena *arena, const BenchPick *pick, BenchSuite *suite, Diag *diag)
 {
     const SuiteRow *row = find_row(pick->suite);
     const char *dir = dir_of(arena, pick, row, diag);
     NameList files = {0};
+    BenchTasks all = {0};
     *suite = (BenchSuite){.name = pick->suite};
     suite->wording = row && !pick->suite_dir ? "reworded" : "original";
     if (!dir || !model_files(arena, dir, &files, diag))
@@ -185,11 +203,14 @@ bool bench_suite(Arena *arena, const BenchPick *pick, BenchSuite *suite, Diag *d
         BenchTask task;
         if (!describe(arena, files.at[i], &task, diag))
             return false;
+        vec_push(arena, &all, task);
         if (wanted(pick, row, &task))
             vec_push(arena, &suite->tasks, task);
     }
     if (suite->tasks.len == 0) {
-        diag_error(diag, "B001", no_place, "no task of '%s' is left to do", pick->suite);
+        diag_error(diag, "B001", no_place, "no task of '%s' has such a category, level and name",
+                   pick->suite);
+        diag_hint(diag, "its categories are %s", categories_of(arena, row, &all));
         return false;
     }
     qsort(suite->tasks.at, suite->tasks.len, sizeof *suite->tasks.at, by_category_and_name);

@@ -80,9 +80,14 @@ static bool check_all(const TwinParams *params, const TwinTensor *tensors, uint3
                       const bool *used, const bool *bound, Diag *diag)
 {
     for (uint32_t i = 0; i < params->len; i++)
-        if (!bound[i])
-            diag_error(diag, "C010", (Span){0}, "kernel parameter '%s' (%s) is given nothing",
-                       params->at[i].name, params->at[i].type);
+        if (!bound[i]) {
+            const char *name = params->at[i].name;
+            diag_error(diag, "C010", (Span){0}, "kernel parameter '%s' (%s) is given nothing", name,
+                       params->at[i].type);
+            diag_hint(diag,
+                      "a tensor: --in %s=f16[1024] or --out %s=f16[1024]; a number: --attr %s=1",
+                      name, name, name);
+        }
     for (uint32_t i = 0; i < tensor_count; i++)
         if (!used[i])
             diag_error(diag, "C011", (Span){0}, "tensor '%s' matches no kernel parameter",
