@@ -22,6 +22,12 @@ static void show_progress(void *context, const Verdict *v, uint32_t done, uint32
         progress_step("judging", done, all);
 }
 
+static void show_written_progress(void *context, uint32_t done, uint32_t all)
+{
+    (void)context;
+    progress_step("judging what is written", done, all);
+}
+
 /* One line for each case. */
 static void print_json(const MakeMade *made, uint32_t count)
 {
@@ -377,7 +383,8 @@ static int make(CmdArgs *args, const MakeWish *wish)
                      .rounds = wish->rounded,
                      .jobs = wish->jobs ? (uint32_t)wish->jobs : pool_processors(),
                      .trace = wish->dir && !wish->interp ? &trace : NULL,
-                     .progress = show_progress};
+                     .progress = show_progress,
+                     .progress_written = show_written_progress};
     if (!spec.chip || !read_dtypes(wish->dtypes, dtypes, &count)) {
         fprintf(stderr,
                 spec.chip ? "acraft: --dtype takes f32, f16, bf16, each once, not '%s'\n"

@@ -47,6 +47,8 @@ typedef struct MakeSpec {
     uint32_t jobs; /* processes that tune and judge; 0 and 1: this one. The result is the same */
     /* Called as each case ends, for progress; NULL: nobody. */
     void (*progress)(void *context, const Verdict *verdict, uint32_t done, uint32_t all);
+    /* Likewise, as each written form is judged at one of the sizes. */
+    void (*progress_written)(void *context, uint32_t done, uint32_t all);
     void *context;
 } MakeSpec;
 

@@ -34,6 +34,7 @@ typedef struct Written {
     const IrProgram *program;
     Size sizes[MOST_SIZES];
     uint32_t size_count;
+    uint32_t wanted, judged; /* pieces; for progress */
     MakeWritten *out;
     TempDir dir;
     MakeAnswer
@@ -229,6 +230,9 @@ static void take_piece(void *context, uint32_t piece, Str text, const char *died
     MakeAnswer *answer = &w->answers[piece];
     if (!make_answer_take(w->arena, text, answer))
         make_answer_lost(w->arena, w->job.result->task->name, "written", died, answer);
+    w->judged++;
+    if (w->spec->progress_written)
+        w->spec->progress_written(w->spec->context, w->judged, w->wanted);
 }
 
 /* ---- all of them ---- */
@@ -238,6 +242,8 @@ static bool judge_all(Written *w, Diag *diag)
     uint32_t count = w->out->forms.forms.len * w->size_count;
     bool ok = true;
     w->answers = arena_array(w->arena, MakeAnswer, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        w->wanted += is_wanted(w, i);
     pieces_do(&(Pieces){count, w->spec->jobs, is_wanted, judge_piece, take_piece, w});
     for (uint32_t i = 0; i < count; i++) {
         const Verdict *v = &w->answers[i].verdict;
