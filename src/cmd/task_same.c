@@ -12,8 +12,8 @@ enum { ANSWER_MISSING = TORCH_SAME_COUNT, ANSWER_REFUSED, ANSWER_LARGE, ANSWER_C
  * for one. */
 enum { DRAWINGS = 3 };
 
-/* Most steps of a comparison by elements. Where the case may be chosen, one of at most
- * `few_steps` is. */
+/* Limit of operations of a comparison by values. Where the case is free, one of at most
+ * `few_steps` is taken. */
 static const int64_t few_steps = INT64_C(1) << 22, most_steps = INT64_C(1) << 25;
 
 typedef struct Pair {

@@ -73,7 +73,7 @@ struct CraftPrefix {
 
 void prefix_words_fixed(CraftPrefix *p);
 void prefix_words_add(CraftPrefix *p, Str text, uint64_t classes);
-/* Takes the classes off every word; a word without any goes. */
+/* Removes these classes from every word; a word that has none left is removed. */
 void prefix_words_drop(CraftPrefix *p, uint64_t classes, bool locals_only);
 PrefixWord *prefix_words_find(CraftPrefix *p, Str text);
 

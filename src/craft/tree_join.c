@@ -1,5 +1,5 @@
-/* Two programs become one; see tree.h. In: the programs, what names of the second become in the
- * first. Out: the first, whose host function launches the kernels of both. */
+/* Two programs become one; see tree.h. In: the programs, and how names of the second are renamed in
+ * the first. Out: the first, whose host function launches the kernels of both. */
 #include "base/map.h"
 #include "craft/tree.h"
 

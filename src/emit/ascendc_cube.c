@@ -53,7 +53,7 @@ static const char load_squares[] =
     "}\n"
     "\n";
 
-/* Products of few fractals in a row write the accumulator before the one before has ended it. */
+/* Short products in a row: without a barrier the next would write the accumulator before the last has finished. */
 static const char multiply[] =
     "// c = a x b where `init` holds, else c += a x b.\n"
     "template <typename C, typename T>\n"

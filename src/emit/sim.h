@@ -40,7 +40,7 @@ typedef struct EmitSimTensor {
     DType dtype;
     SimRole role; /* IN, OUT or INOUT */
     uint64_t bytes;
-    /* With values all have theirs, and outputs are written here. Without: NULL, or an input's. */
+    /* A run with values needs it for every operand. Without values: NULL, or an input's values. */
     void *data;
 } EmitSimTensor;
 

@@ -168,7 +168,7 @@ static bool compare_files(Direct *x, const TwinEvents *events, uint32_t *output,
     return true;
 }
 
-/* What the task leaves as it is must be as it was. */
+/* Inputs that the task does not update must be unchanged after the launch. */
 static bool inputs_stay(Direct *x)
 {
     uint32_t room = 0;

@@ -58,7 +58,7 @@ bool eval_straight_launch(EvalRun *run, EvalStraight *straight);
 struct EvalShares;
 bool eval_straight_kernels(EvalRun *run, EvalStraight *straight, struct EvalShares *kernels);
 
-/* What the configuration asks to see of a launch, and handing it over; the second frees. */
+/* The first observes what the configuration asks for; the second hands it over and frees it. */
 TwinObserver eval_observer(const EvalConfig *config);
 void eval_keep_observed(const EvalConfig *config, TwinObserver *observer);
 /* Converts the costs of a kernel's lines (sim/cycle.h) to costs of the Craft lines they were

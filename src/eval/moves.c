@@ -44,7 +44,7 @@ bool eval_task_moves(const Graph *task)
     return all;
 }
 
-/* Where moving elements is the task a kernel that copies may do it, but for views. */
+/* Whether the task only moves elements (views alone excepted), so that a kernel may copy. */
 bool eval_task_copies(const Graph *task)
 {
     bool all = true;

@@ -411,7 +411,7 @@ static int promote_into(int have, DType add)
     return have == UNDEFINED ? (int)add : (int)dtype_promote((DType)have, add);
 }
 
-/* A lower category changes the result only where it is of a higher number class. */
+/* PyTorch: a scalar changes the type of a tensor only when its class (bool, int, float, complex) is higher. */
 static int combine_categories(int higher, int lower)
 {
     if (higher == UNDEFINED)

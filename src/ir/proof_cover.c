@@ -267,8 +267,8 @@ static bool is_placed(const Cover *c, const Site *site, IrExprId id)
     return e->op != IR_E_CORE_ID;
 }
 
-/* Partitions hold only when all cores split the same thing, and branches only when what
- * decides them is even. */
+/* A partition is proved only when all cores split the same range, and a branch only when its
+ * condition is the same on all cores. */
 static bool is_regular(const Cover *c, const Site *site)
 {
     for (uint32_t i = 0; i < site->guard_len; i++)

@@ -143,7 +143,7 @@ void run_reset_buffers(Thread *t);
 bool run_tile(Thread *t, const IrView *v, bool aligned, Tile *tile);
 bool run_need(Thread *t, const Tile *tile); /* all of it was written */
 void run_wrote(const Tile *tile);
-void run_lose_block_ends(Thread *t, const Tile *tile); /* of an aligned tile, after a load */
+void run_lose_block_ends(Thread *t, const Tile *tile); /* an aligned load leaves them undefined */
 void run_forget(Thread *t, const IrView *v); /* unknown part: all of the buffer counts as written */
 bool run_region(Thread *t, const IrAccess *a, bool write, Region *region);
 bool run_gm_read(Thread *t, const Region *r);

@@ -195,7 +195,7 @@ static void add_reason(const Verdict *v, Buf *out)
     add_cause(v, out);
 }
 
-/* A diagnostic says the same, and where. */
+/* Whether a diagnostic with a line says the same as the verdict. */
 static bool placed(const Feedback *f)
 {
     for (uint32_t i = 0; f->diag && i < f->diag->items.len; i++) {

@@ -97,7 +97,7 @@ typedef enum AscEvent {
     ASC_EVENT_COUNT
 } AscEvent;
 
-/* What only a cube core does; the expressions of `arg` in order. A tile of L1 is NZ: columns of
+/* Operations of a cube core alone, each with its `arg` in order. A tile of L1 is NZ: columns of
  * fractals, each of 16 rows of 32 bytes. */
 typedef enum AscCubeOp {
     ASC_CUBE_ND2NZ,        /* L1 dst = GM a: rows, columns, GM row distance, rows of the L1 tile */
@@ -313,7 +313,7 @@ typedef struct AscProgram {
 
 const char *asc_event_name(AscEvent event);
 bool asc_is_mixed(const AscProgram *p);
-/* Whether the launches of a path stand behind a test of the core's number. */
+/* Whether the launches of a path are inside an `if` on the core's number. */
 bool asc_is_guarded(const AscProgram *p, const AscPath *path);
 /* Vector cores of a block that the kernel's launches count one by one. */
 int64_t asc_cores_per_block(const AscProgram *p, uint32_t kernel);

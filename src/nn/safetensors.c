@@ -130,7 +130,8 @@ static bool check_cover(const StFile *file, Str data, Diag *diag)
     for (uint32_t i = 0; i < file->tensors.len; i++) {
         const StTensor *t = &file->tensors.at[i];
         if ((const char *)t->data != at)
-            return fail_header(diag, t->name.at, "its data overlap another's, or leave a hole");
+            return fail_header(diag, t->name.at,
+                               "its data overlap another tensor's, or leave a gap");
         at += t->bytes;
     }
     if (at != data.at + data.len)

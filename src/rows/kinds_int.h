@@ -19,7 +19,7 @@ typedef struct Work {
     uint32_t points;
     uint64_t graph;
     uint32_t number; /* of the next row */
-    VEC(Str) twins;  /* broken programs of which a twin is made */
+    VEC(Str) twins;  /* broken programs that get an AscendC copy */
     RowsMade *made;
 } Work;
 

@@ -673,7 +673,7 @@ static RowsEnd make(Making *m)
     return end;
 }
 
-/* Before the first row, not after the last. */
+/* Checked before the first row, so that a wrong path does not fail after hours of work. */
 static bool has_tokenizer(const RowsSpec *spec, Diag *diag)
 {
     Bpe *bpe = spec->tokenizer ? bpe_open(spec->tokenizer, diag) : NULL;

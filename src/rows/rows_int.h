@@ -212,7 +212,7 @@ enum { ROWS_WANTS = 384 }; /* rows of both tables, at most */
 
 uint32_t rows_wants(void);
 const char *rows_want_name(uint32_t want);
-/* Whether a row of this class and code is of the want; wrong values are VALUE and "". */
+/* Whether a row of this class and code counts for the want; wrong values have class VALUE and code "". */
 bool rows_want_is(uint32_t want, Str class, Str code);
 /* The want that a row counts for; ROWS_WANTS: none. */
 uint32_t rows_want_of(RowsKind kind, Str class, Str code);

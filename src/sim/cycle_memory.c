@@ -100,7 +100,7 @@ static bool is_gone(const CycleMemory *m, const MemoryPage *page)
     return m->brought - (uint64_t)page->when * WHEN_UNIT > m->l2_bytes + WHEN_UNIT;
 }
 
-/* In turn, but those that are still in L2 stay if they can. */
+/* The way to replace: round robin, preferring ways whose page has left L2. */
 static uint32_t way_to_give(const CycleMemory *m, uint32_t at)
 {
     MemorySet *set = &m->sets[at];

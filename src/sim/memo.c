@@ -235,7 +235,7 @@ static void give_up(MemoCore *c)
     lose_patience(c);
 }
 
-/* The first period is kept record by record, the second must agree with it. */
+/* Records of the first period are stored; those of the second must equal them, else nothing repeats. */
 static bool keep_slot(Memo *m, uint32_t core, const Record *r)
 {
     MemoCore *c = &m->core[core];

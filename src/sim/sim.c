@@ -462,8 +462,8 @@ static SimSpot uncovered_by_windows(const Sim *sim, const SimGm *gm, uint64_t by
     return found;
 }
 
-/* Where two cores' parts of an output leave a byte between them: what each stores last and first. NULL: they do
- * not. */
+/* When a byte that nobody wrote lies between the parts of two cores: says where one part ends and the next begins.
+ * NULL: it does not. */
 static const char *between_parts(Sim *sim, const SimGm *gm, uint64_t byte)
 {
     uint32_t before = sim->cores, behind = sim->cores;

@@ -353,7 +353,7 @@ void make_encoder(Args *a)
     PyVal layer = self_get(a, "encoder_layer"), layers = pv_list(a->it->arena, PV_LIST);
     int64_t n = self_int(a, "num_layers");
     if (n < 0 || n > 1000)
-        arg_fail(a, "%lld layers are out of range", (long long)n);
+        arg_fail(a, "num_layers is %lld, which is out of range", (long long)n);
     dict_remove(&a->self->attrs, pv_str(a->it->arena, STR("encoder_layer")));
     for (int64_t i = 0; i < n; i++)
         pv_push(a->it->arena, layers, copy_module(a->it, a->at, layer));

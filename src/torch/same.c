@@ -62,7 +62,7 @@ static const Graph *one_result(Arena *arena, const Graph *graph, uint32_t which)
     return one;
 }
 
-/* Whether each of their results is one of ours, before the last cast. */
+/* Whether each of their results equals one of ours when the final casts are left out. */
 static bool equal_part(Arena *arena, TorchSameAnswer *answer, const Graph *ours,
                        const Graph *theirs)
 {

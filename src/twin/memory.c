@@ -343,7 +343,7 @@ static uint32_t cores_of_chip(SimKind kind, const NpuChip *chip)
     return kind == SIM_AIV ? chip->aiv : chip->aic * cores_per_block(kind);
 }
 
-/* Memories of the cores without data: one arbitrary image of each for all of them. */
+/* A run without values needs no memory for each core: all cores share one image of each on-chip memory. */
 static void make_images(LaunchMemory *memory, const LaunchSpec *spec)
 {
     for (uint32_t space = NPU_UB; memory->time_only && space < NPU_SPACE_COUNT; space++) {

@@ -163,7 +163,7 @@ typedef struct SimAnswer {
 /* `seen` by the observers; `stream` may be closed. */
 void twin_answer_put(Buf *out, const Sim *sim, const FeedResult *feed, Str seen,
                      const Stream *stream);
-/* False: no simulator wrote this. `stream` NULL: not wanted; else to be closed, whatever comes back. */
+/* False: the bytes are not from a simulator. `stream` may be NULL; else the caller closes it in either case. */
 bool twin_answer_take(Arena *arena, Str bytes, uint32_t most_cores, SimAnswer *answer,
                       Stream *stream);
 

@@ -85,7 +85,7 @@ typedef struct TwinGap {
     bool constant; /* the other number is one of the text */
     bool beyond;   /* one of less and more is missing, too */
 } TwinGap;
-/* All runs, and those among them in which being equal counts. */
+/* All runs, and those whose equal comparisons count as covered. */
 typedef struct TwinRuns {
     TwinSeen *const *all;
     uint32_t count;

@@ -24,7 +24,7 @@ static bool packs(const Affine *index, uint32_t axis, int64_t v)
     return ok;
 }
 
-/* A thread that goes over many elements alone takes one result, so that neighbours read side by side. */
+/* A thread with a long loop of its own computes one result only, so that neighbouring threads read neighbouring elements. */
 static bool has_long_loop(const Nest *nest, const CudaKernel *k, const bool *reached)
 {
     for (uint32_t i = 1; i < nest->values.len; i++) {

@@ -508,7 +508,7 @@ static bool limit_stages(Chain *c, int64_t tile_limit)
     return true;
 }
 
-/* One program; where sizes of stages cannot be united, for the sizes of the task alone. */
+/* Joins the stages to one program. When their sizes cannot be unified, it is for the task's own sizes only. */
 static bool join_stages(Chain *c, Plan *plan)
 {
     if (chain_join(c, plan) && plan_is_valid(c->arena, plan))

@@ -180,8 +180,8 @@ void item_cores(Job *job, Part *part, uint32_t tiled, const char *tile)
     part->cores = str_format(job->arena, "min(%s, chip.cores)", item_count(job, tiled, tile));
 }
 
-/* Rows: a core for each port where all of them save less than their launch takes, and no more than
- * give each as many pieces. */
+/* Cores for rows: as few as there are memory ports when more would save less than their launch costs,
+ * and no more than get equally many pieces. */
 void row_cores(Job *job, Part *part, uint32_t tiled, const char *tile)
 {
     CoresWork work = job_work(job, part);

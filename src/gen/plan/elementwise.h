@@ -55,7 +55,7 @@ typedef struct Each {
 bool elementwise_read(Each *e);
 bool plan_elementwise(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                       const char *name, Plan *plan, Diag *diag);
-/* The same on all cores: no branch on sizes, no constant of the cycle model. */
+/* A simpler plan that always uses all cores: no branch on sizes, no cycle-model constants. */
 bool plan_elementwise_plain(Arena *arena, const Graph *graph, const NpuChip *chip,
                             int64_t tile_limit, const char *name, Plan *plan, Diag *diag);
 

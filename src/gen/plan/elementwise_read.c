@@ -303,7 +303,7 @@ static bool add_joined(Each *e, ValueId output, const Node *node)
     for (uint32_t i = 0; i < node->n_in; i++) {
         const Value *v = graph_value(e->g, node->in[i]);
         if (v->shape.rank != e->seen[output].rank)
-            return refuse_node(e, node, "a part without elements");
+            return refuse_node(e, node, "torch.cat has an operand of another rank");
         if (!add_region(e, output, node->in[i], along, place))
             return false;
         place += v->shape.dim[along];

@@ -111,7 +111,7 @@ static bool only_divides(const Writer *w, PrimId id)
     return w->recip[id];
 }
 
-/* What the second pass takes of a row. */
+/* Writes the results of a row that the second pass reads, and lists them. */
 static KeptList keep_results(Writer *w)
 {
     KeptList list = {0};

@@ -195,8 +195,8 @@ static bool reduces_whole_tiles(PrimGraph *g, const Space *s)
         const Prim *p = &g->prims.at[i];
         for (uint32_t a = 0; a < s->len && p->op == PRIM_REDUCE && p->uses; a++)
             if (!s->axis[a].reduced && !((p->axes | p->over) & s->axis[a].members))
-                return refuse_graph(g,
-                                    "a reduction goes over something that other operands repeat");
+                return refuse_graph(
+                    g, "a reduction is over an axis along which other operands are broadcast");
     }
     return true;
 }

@@ -298,7 +298,7 @@ bool layout_make(const Nest *nest, bool inside, Layout *l, Diag *diag)
         l->free[i] = true;
     }
     if (!make_tensors(nest, inside, l))
-        return refuse_layout(diag, "a tensor is read under shapes that have no common form");
+        return refuse_layout(diag, "a tensor is read in two shapes that no common view has");
     each_access(nest, l, name_dims);
     each_access(nest, l, fix_access);
     fix_unread(nest, l);

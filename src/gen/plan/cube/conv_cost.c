@@ -16,7 +16,7 @@ static int64_t taps_of(const Taps *t) { return t->k[0] * t->k[1] * t->k[2]; }
 /* Elements from a channel to the next. */
 static int64_t plane_of(const Taps *t) { return t->phases * t->in[0] * t->in[1] * t->in[2]; }
 
-/* Tiles of L1 and L0, doubled. False: there are none. */
+/* Chooses tiles of L1 and L0 that fit twice (double buffering). False: none fit. */
 static bool fit_tiles(const Taps *t, const NpuChip *chip, ConvBlocks *b)
 {
     int64_t size = (int64_t)dtype_bytes(t->dtype), wide = b->m > b->n ? b->m : b->n;

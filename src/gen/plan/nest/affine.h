@@ -26,7 +26,7 @@ Affine affine_axis(uint32_t axis, int64_t by);
 /* a + b * by. False: it has too many terms, or its numbers do not fit. */
 bool affine_add(Affine *a, const Affine *b, int64_t by);
 bool affine_equal(const Affine *a, const Affine *b);
-/* What stands before the axis; 0: it does not occur. */
+/* The factor of the axis; 0: it does not occur. */
 int64_t affine_by(const Affine *a, uint32_t axis);
 /* The least and the largest value, by the sizes of the axes. */
 void affine_range(const Affine *a, const int64_t *sizes, int64_t *low, int64_t *high);

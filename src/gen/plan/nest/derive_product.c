@@ -239,7 +239,7 @@ static bool walk_window(Derive *d, Conv *c, const NestIndex *index)
     return true;
 }
 
-/* The input at places that are affine. */
+/* Loads the input at affine places, within its bounds. */
 static bool read_window(Derive *d, Conv *c, NestId *x)
 {
     NestBound bounds[MOST_SPATIAL];

@@ -91,7 +91,7 @@ static const Band *choose_roles(Search *s, Schedule *schedule, Roles *roles, con
     return NULL;
 }
 
-/* Some tensor of several axes has its elements next to each other along this one. */
+/* Whether this axis is the innermost one of some tensor with several axes. */
 static bool is_innermost(const Nest *nest, uint32_t axis)
 {
     for (uint32_t i = 1; i < nest->values.len; i++)

@@ -348,7 +348,7 @@ static bool check_kernel(Reader *r, Span at)
                                         schedule_store_name(r->nest, i)),
                              0);
     if (r->waits)
-        return refuse_at(r, at, "the cores wait, and no band follows", 0);
+        return refuse_at(r, at, "a band must follow 'all cores wait'", 0);
     return true;
 }
 
@@ -499,7 +499,7 @@ static bool read_band(Reader *r)
     memset(r->axis_at, 0, sizeof r->axis_at);
     r->cores = r->loops = r->tiled = 0;
     if (!r->kernels)
-        return refuse_at(r, at, "a band stands behind 'kernel'", 0);
+        return refuse_at(r, at, "a band needs a line 'kernel' before it", 0);
     if (bands_now(r)->len == SCHEDULE_BANDS)
         return refuse_at(r, at, "a kernel has at most 12 bands", 0);
     while (r->word.len && !str_is(r->word, ":"))
