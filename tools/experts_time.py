@@ -82,7 +82,7 @@ def shape_of(case):
     kind = re.search(r"(bfloat16|float16|float32|float|half|u?int\d+|bool)", case)
     kind = kind.group(1) if kind else ""
     kind = kinds.get(kind, kind.replace("uint", "u").replace("int", "i"))
-    return kind + " " + "x".join(n.strip() for n in first.group(1).split(",") if n.strip())
+    return (kind + " " + "x".join(n.strip() for n in first.group(1).split(",") if n.strip())).strip()
 
 
 def print_table(rows):
