@@ -89,6 +89,10 @@ static bool read_spec(CmdArgs *args, const DataArgs *a, RowsSpec *spec)
                        .stop = &stop_now};
     for (int i = 0; i < ROWS_KINDS; i++)
         spec->share[i] = rows_kind_share((RowsKind)i);
+    if (!spec->text_share) { /* these are judged through the text alone */
+        spec->share[ROWS_REPAIR] += spec->share[ROWS_MEND];
+        spec->share[ROWS_MEND] = 0;
+    }
     if (a->mix && !read_mix(a->mix, spec->share)) {
         fprintf(stderr, "acraft data make: --mix is like write=40,repair=30,optimise=15,choose=10,"
                         "explain=5: kinds of rows, each once; the shares add up to 100\n");
@@ -253,13 +257,11 @@ int cmd_data(int argc, char **argv)
         {"o", CMD_TEXT, &a.out, "DIR", "where the rows go; a stopped run there is taken up"},
         {"rows", CMD_I64, &a.rows, "N", "how many (1000)"},
         {"mix", CMD_TEXT, &a.mix, "LIST",
-         "shares of the kinds (write=40,repair=30,optimise=15,choose=10,explain=5); ascendc and "
-         "mend "
-         "are kernels in AscendC and their repair"},
+         "shares of the kinds (write=40,repair=26,mend=4,optimise=15,choose=10,explain=5); ascendc and "
+         "mend are kernels in AscendC and their repair"},
         {"text", CMD_I64, &a.text_share, "N",
          "of a hundred rows, how many are judged through AscendC text and the twin, too (5); 0: "
-         "none, "
-         "optimise rows neither"},
+         "none, optimise rows neither, and repair=30 in place of mend=4"},
         {"tokenizer", CMD_TEXT, &a.tokenizer, "FILE",
          "tokenizer.json (make: trained on the rows; score: beside the weights)"},
         {"vocab", CMD_I64, &a.vocab, "N", "size of the tokenizer that is trained (2048)"},

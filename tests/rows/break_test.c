@@ -8,6 +8,8 @@
 #include "ir/run.h"
 #include "sim/sim.h"
 #include "tests/t.h"
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Fixture {
@@ -198,6 +200,75 @@ T_TEST(every_kind_of_finding_has_errors)
     CHECK(kinds[SIM_KIND_FAULT] >= 5 && kinds[SIM_KIND_HANG] >= 5);
     CHECK(kinds[SIM_KIND_LEAK] >= 2 && kinds[SIM_KIND_RACE] >= 3);
 }
+
+/* ---- findings of the twin ---- */
+
+typedef struct KernelFixture {
+    Fixture *f;
+    EvalCandidate kernel;
+    const EvalReference *ref;
+} KernelFixture;
+
+/* The kernel for one shape of the first task of the family from `number` on that has one and copies its tiles through
+ * a scratch buffer. */
+static KernelFixture open_kernel(RowsFamily family, uint64_t number, const char *with)
+{
+    for (;; number++) {
+        KernelFixture k = {.f = open_fixture(family, number)};
+        k.ref = rows_kernel_case(&k.f->cases);
+        if (rows_ascendc(&k.f->arena, k.f->program.craft, FORM_NPUKB_KERNEL, k.ref->graph, k.f->chip,
+                         &k.kernel) &&
+            str_find(rows_kernel_text(&k.kernel), str_from(with)) > 0)
+            return k;
+        number = k.f->task.number;
+        close_fixture(k.f);
+    }
+}
+
+static bool raises(const KernelFixture *k, uint32_t row, bool *placed, Buf *said)
+{
+    RowsBreak broken;
+    Verdict verdict;
+    Diag diag;
+    *placed = rows_twin_break(&k->f->arena, rows_kernel_text(&k->kernel), row, &k->f->dice, &broken);
+    if (!*placed)
+        return false;
+    EvalCandidate worse = rows_with_kernel(&k->f->arena, &k->kernel, broken.craft);
+    bool ok = rows_judge_ascendc(&k->f->arena, &worse, k->ref, k->f->chip, &verdict, &diag);
+    if (verdict.status == VERDICT_NO_TOOL)
+        t_skip("clang or the headers are missing");
+    bool found = false;
+    for (uint32_t i = 0; i < verdict.hazards.len; i++)
+        found = found || !strcmp(verdict.hazards.at[i].code, broken.code);
+    buf_printf(said, "%u %s: %s", row, broken.code, ok ? "right" : verdict.hazards.len ? verdict.hazards.at[0].code : verdict_status_row(verdict.status)->text);
+    if (!found)
+        verdict_to_text(&verdict, said);
+    return found;
+}
+
+static void check_findings(RowsFamily family, const char *with, uint32_t from, uint32_t step, uint32_t least)
+{
+    KernelFixture k = open_kernel(family, 0, with);
+    uint32_t placed = 0, meant = 0;
+    for (uint32_t i = from; i < rows_twin_break_count(); i += step) {
+        Buf said = {0};
+        bool there;
+        if (!*rows_twin_break_code(i))
+            continue;
+        bool raised = raises(&k, i, &there, &said);
+        placed += there;
+        meant += raised;
+        if (getenv("SHOW") && there)
+            printf("%d %.*s\n", raised, (int)said.len, said.at);
+        buf_free(&said);
+    }
+    CHECK_MSG(placed >= least, "%u errors have a place", placed);
+    CHECK_MSG(meant * 100 >= placed * 85, "%u of %u raise their finding", meant, placed);
+    close_fixture(k.f);
+}
+
+T_TEST(errors_in_a_kernel_raise_their_findings) { check_findings(FAMILY_ACTIVATION, "scratch0Buf", 0, 1, 6); }
+T_TEST(errors_in_a_half_kernel_raise_their_findings) { check_findings(FAMILY_ACTIVATION, "CAST_RINT", 0, 1, 6); }
 
 T_TEST(a_change_of_schedule_names_what_differs)
 {
