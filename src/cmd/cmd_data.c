@@ -251,7 +251,7 @@ static int run_data(CmdArgs *args, const DataArgs *a)
 
 int cmd_data(int argc, char **argv)
 {
-    DataArgs a = {.rows = 1000, .text_share = 5, .vocab = 2048, .share = 20};
+    DataArgs a = {.rows = 1000, .text_share = 5, .vocab = 2048, .share = ROWS_UNSEEN};
     a.score = (ScoreArgs){.gen = "local", .samples = 10, .tasks = 200, .temperature = 0.7};
     const CmdOption options[] = {
         {"o", CMD_TEXT, &a.out, "DIR", "where the rows go; a stopped run there is taken up"},

@@ -175,9 +175,10 @@ static void move_written(Draw *d, Sizes sizes)
         index = source;
     ValueId in[] = {d->at, draw_index_input(d, index, sizes.dim[dim]), VALUE_NONE};
     in[2] = draw_input(d, source, d->dtype);
+    static const int kinds[] = {SCATTER_add, SCATTER_max, SCATTER_min, SCATTER_multiply};
     Attr attr = {.key = AT_DIM, .i = dim};
-    d->at = draw_node(d, rows ? OP_INDEX_ADD : OP_SCATTER, rows ? 0 : SCATTER_add, in, 3, &attr, 1,
-                      sizes);
+    int kind = rows ? 0 : kinds[dice_below(&d->dice, 4)];
+    d->at = draw_node(d, rows ? OP_INDEX_ADD : OP_SCATTER, kind, in, 3, &attr, 1, sizes);
 }
 
 /* A stretch of an axis replaced by another tensor; of all of it nothing would be left. */
@@ -222,11 +223,79 @@ static void move_diagonal(Draw *d, Sizes sizes)
     d->at = draw_node(d, OP_DIAGONAL, 0, &d->at, 1, attr, 2, sizes);
 }
 
+/* A vector on the diagonal of a matrix. */
+static void move_to_diagonal(Draw *d)
+{
+    Size n = draw_knob(d, 2 + dice_below(&d->dice, 500));
+    Sizes vector = {.rank = 1, .dim = {n}}, matrix = {.rank = 2, .dim = {n, n}};
+    ValueId x = draw_input(d, vector, d->dtype);
+    Attr attr = {.key = AT_DIAGONAL, .i = 0};
+    d->at = draw_node(d, OP_DIAG, 0, &x, 1, &attr, 1, matrix);
+}
+
+/* Integers as rows of zeros with a one. */
+static void move_one_hot(Draw *d)
+{
+    int64_t n = 2 + dice_below(&d->dice, 60);
+    Size classes = {n, str_format(d->arena, "%lld", (long long)n), 0};
+    Sizes index = {.rank = 1, .dim = {draw_knob(d, 2 + dice_below(&d->dice, 2000))}}, out = index;
+    ValueId x = draw_index_input(d, index, classes);
+    Attr attr = {.key = AT_SIZE, .i = n};
+    out.dim[out.rank++] = classes;
+    d->at = draw_node(d, OP_ONE_HOT, 0, &x, 1, &attr, 1, out);
+    d->ended = true;
+}
+
+/* An axis of one element made longer. */
+static void move_expanded(Draw *d, Sizes sizes, int dim)
+{
+    int64_t n = 2 + dice_below(&d->dice, 7), shape[GRAPH_MAX_RANK];
+    ValueId x = draw_input(d, draw_with(d, sizes, dim, 1), d->dtype);
+    for (int i = 0; i < sizes.rank; i++)
+        shape[i] = i == dim ? n : -1;
+    Attr attr = draw_ints(d, AT_SHAPE, shape, (uint32_t)sizes.rank);
+    d->at = draw_node(d, OP_EXPAND, 0, &x, 1, &attr, 1, draw_with(d, sizes, dim, n));
+}
+
+static Size less(Draw *d, Size size, int64_t by)
+{
+    return (Size){size.n - by, str_format(d->arena, "(%s - %lld)", size.text, (long long)by), 0};
+}
+
+/* The windows of planes as columns. */
+static void move_columns(Draw *d)
+{
+    int64_t k = 2 + dice_below(&d->dice, 2), ones[] = {1, 1}, zeros[] = {0, 0}, both[] = {k, k};
+    Sizes x = {.rank = 4}, out = {.rank = 3};
+    x.dim[0] = draw_knob(d, 1 + dice_below(&d->dice, 6));
+    x.dim[1] = draw_knob(d, 1 + dice_below(&d->dice, 6));
+    x.dim[2] = draw_knob(d, 5 + dice_below(&d->dice, 30));
+    x.dim[3] = draw_knob(d, 5 + dice_below(&d->dice, 30));
+    Size h = less(d, x.dim[2], k - 1), w = less(d, x.dim[3], k - 1);
+    out.dim[0] = x.dim[0];
+    out.dim[1] = scaled(d, x.dim[1], k * k);
+    out.dim[2] = (Size){h.n * w.n, str_format(d->arena, "%s * %s", h.text, w.text), 0};
+    Attr attr[] = {draw_ints(d, AT_KERNEL, both, 2), draw_ints(d, AT_STRIDE, ones, 2),
+                   draw_ints(d, AT_PADDING, zeros, 2), draw_ints(d, AT_DILATION, ones, 2)};
+    ValueId in = draw_input(d, x, d->dtype);
+    d->at = draw_node(d, OP_IM2COL, 0, &in, 1, attr, 4, out);
+}
+
+static void move_anew(Draw *d, Sizes sizes, int dim)
+{
+    switch (dice_below(&d->dice, 4)) {
+    case 0: move_to_diagonal(d); break;
+    case 1: move_one_hot(d); break;
+    case 2: move_expanded(d, sizes, dim); break;
+    default: move_columns(d); break;
+    }
+}
+
 void draw_move(Draw *d)
 {
     Sizes sizes = draw_sizes(d, d->at);
     int dim = (int)dice_below(&d->dice, sizes.rank);
-    switch (dice_below(&d->dice, 9)) {
+    switch (dice_below(&d->dice, 11)) {
     case 0:
     case 1: move_repeated(d, sizes, dim); break;
     case 2: move_padded(d, sizes); break;
@@ -240,6 +309,8 @@ void draw_move(Draw *d)
     case 5: move_written(d, sizes); break;
     case 6: move_replaced(d, sizes, dim); break;
     case 7: move_by_index(d, sizes); break;
+    case 8:
+    case 9: move_anew(d, sizes, dim); break;
     default: move_diagonal(d, sizes); break;
     }
 }
@@ -248,10 +319,11 @@ void draw_move(Draw *d)
 
 static void rare_loss(Draw *d)
 {
-    static const int kinds[] = {LOSS_bce_logits, LOSS_bce, LOSS_poisson_nll};
+    static const int kinds[] = {LOSS_bce_logits, LOSS_bce, LOSS_poisson_nll,
+                                LOSS_hinge_embedding};
     static const char *const ends[] = {"none", "mean", "sum"};
     Sizes sizes = draw_sizes(d, d->at);
-    int kind = kinds[dice_below(&d->dice, 3)];
+    int kind = kinds[dice_below(&d->dice, 4)];
     int64_t end = dice_below(&d->dice, 3);
     ValueId x = d->at, y = draw_input(d, sizes, d->dtype);
     Attr attr[] = {{.key = AT_REDUCTION, .text = str_from(ends[end])},
@@ -259,12 +331,26 @@ static void rare_loss(Draw *d)
                    {.key = AT_LOG, .i = 1}};
     if (kind == LOSS_bce)
         x = draw_unary(d, UNARY_sigmoid, x, 0, 0);
-    y = kind == LOSS_poisson_nll ? draw_unary(d, UNARY_abs, y, 0, 0)
-                                 : draw_unary(d, UNARY_sigmoid, y, 0, 0);
+    y = kind == LOSS_poisson_nll       ? draw_unary(d, UNARY_abs, y, 0, 0)
+        : kind == LOSS_hinge_embedding ? draw_unary(d, UNARY_sign, y, 0, 0)
+                                       : draw_unary(d, UNARY_sigmoid, y, 0, 0);
     ValueId in[] = {x, y, VALUE_NONE};
-    d->at = draw_node(d, OP_LOSS, kind, in, 3, attr, kind == LOSS_poisson_nll ? 3 : 1,
-                      end ? (Sizes){0} : sizes);
+    if (kind == LOSS_hinge_embedding)
+        attr[1] = (Attr){.key = AT_MARGIN, .f = 1};
+    uint32_t attrs = kind == LOSS_poisson_nll ? 3 : kind == LOSS_hinge_embedding ? 2 : 1;
+    d->at = draw_node(d, OP_LOSS, kind, in, 3, attr, attrs, end ? (Sizes){0} : sizes);
     d->ended = end > 0;
+}
+
+/* Vectors of three elements. */
+static void rare_cross(Draw *d, Sizes sizes)
+{
+    int last = sizes.rank - 1;
+    Sizes of = draw_with(d, sizes, last, 3);
+    Attr attr = {.key = AT_DIM, .i = last};
+    ValueId in[] = {draw_input(d, of, d->dtype), VALUE_NONE};
+    in[1] = draw_input(d, of, d->dtype);
+    d->at = draw_node(d, OP_CROSS, 0, in, 2, &attr, 1, of);
 }
 
 static bool rare_rows(Draw *d, Sizes sizes)
@@ -315,19 +401,25 @@ void draw_rare(Draw *d)
     static const int alone[] = {UNARY_trunc, UNARY_frac, UNARY_erfinv, UNARY_lgamma};
     static const int two[] = {BINARY_atan2, BINARY_fmod,       BINARY_remainder,
                               BINARY_fmax,  BINARY_fmin,       BINARY_floor_div,
-                              BINARY_xlogy, BINARY_logaddexp2, BINARY_copysign};
+                              BINARY_xlogy, BINARY_logaddexp2, BINARY_copysign,
+                              BINARY_trunc_div};
     Sizes sizes = draw_sizes(d, d->at);
     int64_t form = dice_below(&d->dice, 100);
-    if (form < 25) {
+    if (form < 22) {
         d->at = draw_unary_in_domain(d, alone[dice_below(&d->dice, 4)], d->at);
+    } else if (form < 25) {
+        ValueId more = draw_binary(d, BINARY_add, draw_positive(d, d->at), draw_number(d, 1));
+        d->at = draw_unary(d, UNARY_acosh, more, 0, 0);
     } else if (form < 35) {
         Attr attr[] = {{.key = AT_A, .f = 0.5}, {.key = AT_B, .f = 2}, {.key = AT_C, .f = -2}};
         d->at = draw_tensor(d, OP_UNARY, UNARY_nan_to_num, &d->at, 1, attr, 3);
     } else if (form < 65) {
-        d->at = draw_binary_in_domain(d, two[dice_below(&d->dice, 9)], d->at,
+        d->at = draw_binary_in_domain(d, two[dice_below(&d->dice, 10)], d->at,
                                       draw_input(d, sizes, d->dtype));
-    } else if (form < 78) {
+    } else if (form < 76) {
         rare_loss(d);
+    } else if (form < 80) {
+        rare_cross(d, sizes);
     } else if (form > 90 || !rare_rows(d, sizes)) {
         rare_test(d, sizes);
     }

@@ -125,7 +125,12 @@ static bool confirm(Work *w, Str craft, bool right, Row *row)
     return true;
 }
 
-bool work_is_confirmed(Work *w) { return dice_chance(&w->dice, w->maker->text_share); }
+/* A share of rows, and those that `data split` holds out unless it is told otherwise. */
+bool work_is_confirmed(Work *w, const Row *row)
+{
+    bool drawn = dice_chance(&w->dice, w->maker->text_share);
+    return drawn || (w->maker->text_share && rows_composition(row->prompt) % 1000 < ROWS_UNSEEN);
+}
 
 /* ---- prompts and answers ---- */
 
@@ -177,7 +182,7 @@ static void make_write(Work *w)
     Row row = work_row(w, ROWS_WRITE, p);
     row.prompt = task_prompt(w, ask_to_write(w));
     row.answer = write_answer(w, p, p->craft);
-    if (work_is_confirmed(w) && !confirm(w, p->craft, true, &row))
+    if (work_is_confirmed(w, &row) && !confirm(w, p->craft, true, &row))
         return;
     if (!is_short(w, &row))
         return;
@@ -199,7 +204,8 @@ static void make_choose(Work *w)
     put_reasons(w, p, &out);
     rows_put_schedule(p, &out);
     row.answer = work_text(w, &out);
-    add_row(w, row);
+    if (!work_is_confirmed(w, &row) || confirm(w, p->craft, true, &row))
+        add_row(w, row);
 }
 
 /* ---- optimise ---- */
@@ -345,8 +351,8 @@ static bool make_repair(Work *w, const RowsProgram *p, uint32_t want)
     buf_free(&task);
     row.prompt = work_text(w, &prompt);
     row.answer = repair_answer(w, &broken, p);
-    if (verdict.status == VERDICT_WRONG && work_is_confirmed(w) &&
-        !confirm(w, broken.craft, false, &row))
+    bool runs = verdict.status == VERDICT_WRONG; /* the others are refused before they run */
+    if (work_is_confirmed(w, &row) && !confirm(w, runs ? broken.craft : p->craft, !runs, &row))
         return true;
     row.task = task_prompt(w, ask_to_write(w));
     Dice again = w->dice; /* both programs get the same words around them */

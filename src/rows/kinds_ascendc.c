@@ -80,7 +80,7 @@ static bool fill_ascendc(Work *w, Row *row)
     row->prompt = work_text(w, &prompt);
     row->answer = work_text(w, &answer);
     return !is_too_long(w, row) &&
-           (!work_is_confirmed(w) || confirm_ascendc(w, &candidate, ref, row));
+           (!work_is_confirmed(w, row) || confirm_ascendc(w, &candidate, ref, row));
 }
 
 void work_ascendc(Work *w, RowsKind kind)
@@ -254,7 +254,7 @@ static bool fill_twin_mend(Work *w, Row *row, const RowsBreak *broken)
     row->code = "wrong values";
     fill_mend(w, row, &right, &feedback, ref, said);
     return !is_too_long(w, row) &&
-           (!work_is_confirmed(w) ||
+           (!work_is_confirmed(w, row) ||
             (confirm_ascendc(w, &right, ref, row) && confirm_wrong(w, &worse, ref, row)));
 }
 

@@ -25,7 +25,8 @@ typedef struct Work {
 
 Str work_text(Work *w, Buf *out);      /* frees `out` */
 bool work_drop(Work *w, RowsDrop why); /* counts it; false */
-bool work_is_confirmed(Work *w);       /* drawn: judge this row through the text, too */
+/* Whether this row is judged through the text, too. */
+bool work_is_confirmed(Work *w, const Row *row);
 Row work_row(Work *w, RowsKind kind, const RowsProgram *program);
 
 /* ---- errors ---- */

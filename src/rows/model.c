@@ -297,7 +297,8 @@ static const char *loss_text(Writer *w, const Node *node)
         [LOSS_soft_margin] = "soft_margin_loss",
         [LOSS_bce] = "binary_cross_entropy",
         [LOSS_bce_logits] = "binary_cross_entropy_with_logits",
-        [LOSS_poisson_nll] = "poisson_nll_loss"};
+        [LOSS_poisson_nll] = "poisson_nll_loss",
+        [LOSS_hinge_embedding] = "hinge_embedding_loss"};
     const char *a = model_number(w->arena, node_float(node, AT_A, 1));
     const char *bend = node->kind == LOSS_smooth_l1 ? str_format(w->arena, ", beta=%s", a)
                        : node->kind == LOSS_huber   ? str_format(w->arena, ", delta=%s", a)

@@ -85,8 +85,25 @@ static const char *move_text(Writer *w, const Node *node)
     }
     case OP_INDEX_ADD:
         return str_format(w->arena, "torch.index_add(%s, %lld, %s, %s)", x, dim, y, z);
-    case OP_SCATTER:
+    case OP_SCATTER: {
+        static const char *const by[SCATTER_COUNT] = {[SCATTER_max] = "amax",
+                                                      [SCATTER_min] = "amin",
+                                                      [SCATTER_multiply] = "prod"};
+        if (by[node->kind])
+            return str_format(w->arena, "torch.scatter_reduce(%s, %lld, %s, %s, reduce=\"%s\")", x,
+                              dim, y, z, by[node->kind]);
         return str_format(w->arena, "torch.scatter_add(%s, %lld, %s, %s)", x, dim, y, z);
+    }
+    case OP_ONE_HOT:
+        return str_format(w->arena, "F.one_hot(%s, %lld)", x,
+                          (long long)node_int(node, AT_SIZE, 1));
+    case OP_DIAG: return str_format(w->arena, "torch.diag(%s)", x);
+    case OP_EXPAND:
+        return str_format(w->arena, "%s.expand(%s)", model_bracketed(w, node, 0),
+                          model_list(w, node_attr(node, AT_SHAPE)));
+    case OP_IM2COL:
+        return str_format(w->arena, "F.unfold(%s, %lld)", x,
+                          (long long)node_attr(node, AT_KERNEL)->ints.at[0]);
     case OP_SLICE_SCATTER:
         return str_format(w->arena, "torch.slice_scatter(%s, %s, dim=%lld, start=%lld, end=%lld)",
                           x, y, dim, (long long)node_int(node, AT_START, 0),
@@ -127,7 +144,14 @@ const char *model_wide(Writer *w, const Node *node)
     case OP_SCATTER:
     case OP_SLICE_SCATTER:
     case OP_INDEX:
+    case OP_ONE_HOT:
+    case OP_DIAG:
+    case OP_EXPAND:
+    case OP_IM2COL:
     case OP_DIAGONAL: return move_text(w, node);
+    case OP_CROSS:
+        return str_format(w->arena, "torch.cross(%s, %s, dim=%lld)", x, y,
+                          (long long)node_int(node, AT_DIM, 0));
     case OP_CDIST:
         return str_format(w->arena, "torch.cdist(%s, %s, p=%s)", x, y,
                           model_number(w->arena, node_float(node, AT_P, 2)));

@@ -116,6 +116,8 @@ typedef struct RowsSplitSpec {
     uint32_t share;       /* of a thousand compositions, how many are held out */
 } RowsSplitSpec;
 
+enum { ROWS_UNSEEN = 20 }; /* of a thousand compositions, unless the split says otherwise */
+
 /* Counts of train, families, longer, unseen. */
 bool rows_split(Arena *arena, const RowsSplitSpec *spec, uint64_t counts[4], Diag *diag);
 /* The hash of a question without its numbers and element types. */

@@ -2,6 +2,7 @@
 #include "rows/rows_int.h"
 
 #include "tests/t.h"
+#include <stdio.h>
 #include <string.h>
 
 T_TEST(drawn_files_are_read_back)
@@ -144,4 +145,71 @@ T_TEST(drawn_graphs_are_distinct)
     CHECK_MSG(drawn > 2800, "%u", drawn);
     CHECK_MSG(distinct * 1000 >= drawn * 999, "%u of %u", distinct, drawn);
     arena_drop(&keep);
+}
+
+/* ---- the reader's operators ---- */
+
+typedef struct Undrawn {
+    const char *name, *why;
+} Undrawn;
+
+static const Undrawn undrawn[] = {
+#define UNDRAWN(name, why) {name, why},
+#include "rows/undrawn.def"
+#undef UNDRAWN
+};
+enum { UNDRAWN = sizeof undrawn / sizeof *undrawn, TASKS = 12000, MOST_KINDS = 80 };
+
+static const char *why_undrawn(const char *name)
+{
+    for (int i = 0; i < UNDRAWN; i++)
+        if (!strcmp(undrawn[i].name, name))
+            return undrawn[i].why;
+    return NULL;
+}
+
+static void check_drawn(const char *name, uint32_t times)
+{
+    const char *why = why_undrawn(name);
+    CHECK_MSG((times > 0) != (why != NULL), "%s is drawn %u times and is%s listed as not drawn", name, times,
+              why ? "" : " not");
+}
+
+static void count_nodes(const Graph *g, uint32_t times[OP_COUNT][MOST_KINDS])
+{
+    for (uint32_t i = 0; i < g->nodes.len; i++)
+        times[g->nodes.at[i].op][g->nodes.at[i].kind]++;
+}
+
+/* Kinds of the table that the operator does not take. */
+static bool is_kind_of(Op op, int kind)
+{
+    return op != OP_REDUCE_INDEX || kind == REDUCE_max || kind == REDUCE_min;
+}
+
+/* An operator that is not drawn is named once, not with each of its kinds. */
+T_TEST(every_operator_of_the_reader_is_drawn_or_named)
+{
+    static uint32_t times[OP_COUNT][MOST_KINDS];
+    for (uint64_t i = 0; i < TASKS; i++) {
+        Arena arena = {0};
+        RowsTask task;
+        bool differs;
+        if (rows_draw(&arena, 11, i % 2 ? ROWS_WIDE + i : i, &task, &differs))
+            count_nodes(task.drawn, times);
+        arena_drop(&arena);
+    }
+    for (int op = 0; op < OP_COUNT; op++) {
+        const OpRow *row = &op_rows[op];
+        uint32_t all = 0;
+        for (int kind = 0; kind < MOST_KINDS; kind++)
+            all += times[op][kind];
+        check_drawn(row->name, all);
+        for (int kind = 0; all && kind < row->n_kinds; kind++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s.%s", row->name, row->kinds[kind]);
+            if (is_kind_of((Op)op, kind))
+                check_drawn(name, times[op][kind]);
+        }
+    }
 }
