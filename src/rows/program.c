@@ -172,6 +172,15 @@ static bool plan_program(Arena *arena, const RowsTask *task, const Graph *graph,
     return true;
 }
 
+/* Running sums, products and extremes: what they walk is not reduced. */
+static bool has_scan(const Graph *graph)
+{
+    for (uint32_t i = 0; i < graph->nodes.len; i++)
+        if (graph->nodes.at[i].op == OP_SCAN)
+            return true;
+    return false;
+}
+
 bool rows_program(Arena *arena, const RowsTask *task, const NpuChip *chip, const PlanPoint *point,
                   RowsProgram *program)
 {
@@ -190,7 +199,7 @@ bool rows_program(Arena *arena, const RowsTask *task, const NpuChip *chip, const
     program->double_buffered = has_double_buffer(p);
     program->tail = has_tail(p);
     note_cube(p, program);
-    program->scans = task->families >> FAMILY_SCAN & 1;
+    program->scans = has_scan(task->read->graph);
     return true;
 }
 

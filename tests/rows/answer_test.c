@@ -85,3 +85,35 @@ T_TEST(a_single_value_has_no_tile_and_is_not_dealt_out)
     buf_free(&text);
     arena_drop(&f.arena);
 }
+
+static bool has_scan(const Graph *graph)
+{
+    for (uint32_t i = 0; i < graph->nodes.len; i++)
+        if (graph->nodes.at[i].op == OP_SCAN)
+            return true;
+    return false;
+}
+
+/* Running extremes are of the family of orders, and no reductions either. */
+T_TEST(what_a_running_minimum_walks_is_not_called_reduced)
+{
+    Fixture f;
+    PlanPoint point = {.parts = 4};
+    RowsTask task = {0};
+    bool differs, found = false;
+    open_fixture(&f);
+    for (uint64_t number = ROWS_WIDE; !found && number < ROWS_WIDE + 2000; number++)
+        found = rows_draw(&f.arena, 11, number, &task, &differs) && task.family == FAMILY_ORDER &&
+                has_scan(task.read->graph) &&
+                rows_program(&f.arena, &task, f.chip, &point, &f.program) && f.program.nest;
+    REQUIRE(found);
+    Buf text = {0};
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        Dice dice = {seed, 1, 0};
+        rows_put_reasons(f.chip, &f.program, &dice, &text);
+    }
+    CHECK_EQ_INT(count_of(&text, "reduc"), 0);
+    CHECK(count_of(&text, "combine") >= 20);
+    buf_free(&text);
+    arena_drop(&f.arena);
+}
