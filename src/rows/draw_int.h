@@ -84,6 +84,7 @@ void draw_wide(Draw *d);
 void draw_integers(Draw *d);
 void draw_move(Draw *d);
 void draw_rare(Draw *d);
+void draw_shipped(Draw *d); /* draw_shipped.c */
 /* The sizes with axis `dim` of n elements, a number in the file. */
 Sizes draw_with(Draw *d, Sizes sizes, int dim, int64_t n);
 Attr draw_ints(Draw *d, AttrKey key, const int64_t *from, uint32_t n);

@@ -316,6 +316,7 @@ void draw_wide(Draw *d)
     case FAMILY_PRODUCT: start_product(d); break;
     case FAMILY_CONVOLUTION: start_convolution(d); break;
     case FAMILY_INTEGER: draw_integers(d); break;
+    case FAMILY_SHIPPED: draw_shipped(d); break;
     default:
         start(d);
         if (d->family == FAMILY_POOL)

@@ -33,6 +33,10 @@ typedef enum RowsFamily {
 
 _Static_assert(FAMILY_COUNT <= 32, "families are bits of 32");
 
+/* Model files that are shipped, and what their forward says (shipped.def). */
+uint32_t rows_shipped(void);
+const char *rows_shipped_name(uint32_t i);
+const char *rows_shipped_body(uint32_t i);
 const char *rows_family_name(RowsFamily family);
 /* Tasks of this number and higher are of the families behind MIXED. */
 #define ROWS_WIDE (UINT64_C(1) << 32)

@@ -1,6 +1,7 @@
 /* Drawn tasks: the reader reads their files back to the graph that was drawn. */
 #include "rows/rows_int.h"
 
+#include "base/file.h"
 #include "tests/t.h"
 #include <stdio.h>
 #include <string.h>
@@ -212,4 +213,38 @@ T_TEST(every_operator_of_the_reader_is_drawn_or_named)
                 check_drawn(name, times[op][kind]);
         }
     }
+}
+
+/* ---- shipped files ---- */
+
+T_TEST(the_bodies_of_shipped_files_stand_in_them)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", STR(""));
+    for (uint32_t i = 0; i < rows_shipped(); i++) {
+        Str text, body = str_from(rows_shipped_body(i)), line;
+        const char *path = str_format(&arena, "examples/exemplars/%s.py", rows_shipped_name(i));
+        REQUIRE(file_read(&arena, path, 0, &text, &diag));
+        while (str_next(&body, '\n', &line))
+            CHECK_MSG(str_find(text, line) > 0, "%s: %.*s", path, STR_ARG(line));
+    }
+    arena_drop(&arena);
+}
+
+T_TEST(shipped_files_are_drawn_in_other_words)
+{
+    uint32_t drawn = 0, tried = 0;
+    for (uint64_t number = ROWS_WIDE; tried < 60; number++) {
+        Arena arena = {0};
+        RowsTask task;
+        bool differs, there = rows_draw(&arena, 5, number, &task, &differs);
+        if (task.family == FAMILY_SHIPPED) {
+            tried++;
+            drawn += there;
+            CHECK_MSG(!differs, "%.*s", STR_ARG(task.model));
+            CHECK(!there || str_find(task.model, STR("(ROWS")) < 0);
+        }
+        arena_drop(&arena);
+    }
+    CHECK_MSG(drawn > 50, "%u of %u", drawn, tried);
 }
