@@ -175,6 +175,7 @@ trainers: $(OUT)/acraft
 	ACRAFT_ALL=1 PYTHON=$(BUILD)/venv/bin/python tests/python_client $(OUT)/acraft
 	$(OUT)/acraft data make --rows 2200 --brief --mix write=50,repair=50 --text 0 -o $(BUILD)/trl-rows
 	$(BUILD)/venv/bin/python tools/export_trl.py $(BUILD)/trl-rows 1000
+	tools/llamafactory.py $(BUILD)/trl-rows
 # Every call of the twin's headers has a test kernel.
 apis:
 	@echo "  TEST apis"

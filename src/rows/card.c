@@ -71,9 +71,9 @@ static void put_dropped(const RowsCounts *counts, Buf *out)
     buf_puts(out, "\n## Dropped\n\n| why | times |\n|---|---|\n");
     for (int i = 0; i < DROP_COUNT; i++)
         buf_printf(out, "| %s | %llu |\n", texts[i], (unsigned long long)counts->dropped[i]);
-    buf_printf(out, "| rows of more than %d tokens | %llu |\n", ROWS_TOKENS,
+    buf_printf(out, "| rows of more than %d tokens, but for AscendC | %llu |\n", ROWS_TOKENS,
                (unsigned long long)counts->over);
-    buf_printf(out, "| whole operators and twins of more than %d tokens | %llu |\n",
+    buf_printf(out, "| AscendC of more than %d tokens | %llu |\n",
                ROWS_LONG_TOKENS, (unsigned long long)counts->long_over);
 }
 

@@ -103,7 +103,7 @@ static void count_error(Checking *c, const json_t *row)
     while (kind < ROWS_EXPLAIN && !str_is(field(row, "kind"), rows_kind_name(kind)))
         kind++;
     c->check->repairs += kind == ROWS_REPAIR;
-    c->check->mends += kind == ROWS_MEND;
+    c->check->mends += kind == ROWS_MEND || kind == ROWS_MEND_FULL;
     uint32_t want = rows_want_of(kind, field(row, "error"), field(row, "code"));
     if (want < ROWS_WANTS)
         c->wants[want]++;
@@ -138,6 +138,7 @@ static void check_other(Checking *c, const json_t *row, size_t most)
 {
     c->check->others++;
     check_text(c, row, most);
+    count_error(c, row);
 }
 
 /* most 0: rows.jsonl, whose rows name the tasks. */

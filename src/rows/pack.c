@@ -1,6 +1,6 @@
 /* Tokens of the rows. In: rows.jsonl, twins.jsonl, long.jsonl of a run's directory. Out, in its folder packed/:
- * tokenizer.json, rows.tokens, and these files without what is too long; twins that are go to long.jsonl. Files are
- * read line by line: 100,000 rows with their twins have some 2 GB. */
+ * tokenizer.json, rows.tokens, and these files without what is too long; kernels in AscendC that are go to long.jsonl.
+ * Files are read line by line: 100,000 rows with their twins have some 2 GB. */
 #include "rows/rows_int.h"
 
 #include "base/file.h"
@@ -126,8 +126,22 @@ typedef struct Packing {
     Diag *diag;
 } Packing;
 
-/* Rows of more than ROWS_TOKENS tokens go to `longer`, of more than ROWS_LONG_TOKENS nowhere. NULL: the former
- * neither. */
+/* Rows with kernels in AscendC, whose texts are long. */
+static bool is_ascendc(Str row)
+{
+    static const char mark[] = "\"kind\": \"";
+    static const RowsKind kinds[] = {ROWS_ASCENDC, ROWS_MEND, ROWS_FULL, ROWS_MEND_FULL};
+    ptrdiff_t at = str_find(row, str_from(mark));
+    Str rest = str_slice(row, at < 0 ? row.len : (size_t)at + sizeof mark - 1, row.len), kind;
+    bool any = false;
+    str_next(&rest, '"', &kind);
+    for (int i = 0; i < 4; i++)
+        any = any || str_is(kind, rows_kind_name(kinds[i]));
+    return any;
+}
+
+/* AscendC of more than ROWS_TOKENS tokens goes to `longer`; other rows of more than `most`, and all of more than
+ * ROWS_LONG_TOKENS, go nowhere. */
 static bool sort_rows(const Packing *p, const char *name, size_t most, FILE *out, FILE *longer,
                       uint64_t *over)
 {
@@ -138,7 +152,9 @@ static bool sort_rows(const Packing *p, const char *name, size_t most, FILE *out
     Str row;
     while (in && read_row(in, &line, &room, &row)) {
         size_t tokens = row.len ? count_tokens(p->bpe, row) : 0;
-        FILE *to = tokens <= most ? out : tokens <= ROWS_LONG_TOKENS ? longer : NULL;
+        FILE *to = tokens <= most                                      ? out
+                   : tokens <= ROWS_LONG_TOKENS && is_ascendc(row) ? longer
+                                                                   : NULL;
         if (to && row.len)
             fprintf(to, "%.*s\n", STR_ARG(row));
         *over += !to;
@@ -172,7 +188,7 @@ static bool sort_files(const Packing *p)
     }
     if (!ok)
         fail_packing(p->diag, p->to);
-    ok = ok && sort_rows(p, names[0], ROWS_TOKENS, out[0], NULL, &p->counts->over) &&
+    ok = ok && sort_rows(p, names[0], ROWS_TOKENS, out[0], out[2], &p->counts->over) &&
          sort_rows(p, names[2], ROWS_LONG_TOKENS, out[2], NULL, &p->counts->long_over) &&
          sort_rows(p, names[1], ROWS_TOKENS, out[1], out[2], &p->counts->long_over);
     for (int i = 0; i < 3; i++)
