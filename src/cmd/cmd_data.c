@@ -257,7 +257,8 @@ int cmd_data(int argc, char **argv)
         {"o", CMD_TEXT, &a.out, "DIR", "where the rows go; a stopped run there is taken up"},
         {"rows", CMD_I64, &a.rows, "N", "how many (1000)"},
         {"mix", CMD_TEXT, &a.mix, "LIST",
-         "shares of the kinds (write=40,repair=26,mend=4,optimise=15,choose=10,explain=5); ascendc and "
+         "shares of the kinds (write=40,repair=26,mend=4,optimise=15,choose=10,explain=5); ascendc "
+         "and "
          "mend are kernels in AscendC and their repair"},
         {"text", CMD_I64, &a.text_share, "N",
          "of a hundred rows, how many are judged through AscendC text and the twin, too (5); 0: "

@@ -73,8 +73,8 @@ static void put_dropped(const RowsCounts *counts, Buf *out)
         buf_printf(out, "| %s | %llu |\n", texts[i], (unsigned long long)counts->dropped[i]);
     buf_printf(out, "| rows of more than %d tokens, but for AscendC | %llu |\n", ROWS_TOKENS,
                (unsigned long long)counts->over);
-    buf_printf(out, "| AscendC of more than %d tokens | %llu |\n",
-               ROWS_LONG_TOKENS, (unsigned long long)counts->long_over);
+    buf_printf(out, "| AscendC of more than %d tokens | %llu |\n", ROWS_LONG_TOKENS,
+               (unsigned long long)counts->long_over);
 }
 
 static void put_least(const RowsCounts *counts, bool twin, Buf *out)

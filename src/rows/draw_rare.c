@@ -319,8 +319,7 @@ void draw_move(Draw *d)
 
 static void rare_loss(Draw *d)
 {
-    static const int kinds[] = {LOSS_bce_logits, LOSS_bce, LOSS_poisson_nll,
-                                LOSS_hinge_embedding};
+    static const int kinds[] = {LOSS_bce_logits, LOSS_bce, LOSS_poisson_nll, LOSS_hinge_embedding};
     static const char *const ends[] = {"none", "mean", "sum"};
     Sizes sizes = draw_sizes(d, d->at);
     int kind = kinds[dice_below(&d->dice, 4)];
@@ -399,10 +398,9 @@ static void rare_test(Draw *d, Sizes sizes)
 void draw_rare(Draw *d)
 {
     static const int alone[] = {UNARY_trunc, UNARY_frac, UNARY_erfinv, UNARY_lgamma};
-    static const int two[] = {BINARY_atan2, BINARY_fmod,       BINARY_remainder,
-                              BINARY_fmax,  BINARY_fmin,       BINARY_floor_div,
-                              BINARY_xlogy, BINARY_logaddexp2, BINARY_copysign,
-                              BINARY_trunc_div};
+    static const int two[] = {
+        BINARY_atan2,     BINARY_fmod,  BINARY_remainder,  BINARY_fmax,     BINARY_fmin,
+        BINARY_floor_div, BINARY_xlogy, BINARY_logaddexp2, BINARY_copysign, BINARY_trunc_div};
     Sizes sizes = draw_sizes(d, d->at);
     int64_t form = dice_below(&d->dice, 100);
     if (form < 22) {

@@ -86,9 +86,8 @@ static const char *move_text(Writer *w, const Node *node)
     case OP_INDEX_ADD:
         return str_format(w->arena, "torch.index_add(%s, %lld, %s, %s)", x, dim, y, z);
     case OP_SCATTER: {
-        static const char *const by[SCATTER_COUNT] = {[SCATTER_max] = "amax",
-                                                      [SCATTER_min] = "amin",
-                                                      [SCATTER_multiply] = "prod"};
+        static const char *const by[SCATTER_COUNT] = {
+            [SCATTER_max] = "amax", [SCATTER_min] = "amin", [SCATTER_multiply] = "prod"};
         if (by[node->kind])
             return str_format(w->arena, "torch.scatter_reduce(%s, %lld, %s, %s, reduce=\"%s\")", x,
                               dim, y, z, by[node->kind]);

@@ -152,7 +152,7 @@ static bool sort_rows(const Packing *p, const char *name, size_t most, FILE *out
     Str row;
     while (in && read_row(in, &line, &room, &row)) {
         size_t tokens = row.len ? count_tokens(p->bpe, row) : 0;
-        FILE *to = tokens <= most                                      ? out
+        FILE *to = tokens <= most                                  ? out
                    : tokens <= ROWS_LONG_TOKENS && is_ascendc(row) ? longer
                                                                    : NULL;
         if (to && row.len)

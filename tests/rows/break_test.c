@@ -243,10 +243,10 @@ T_TEST(the_data_card_lists_the_findings_without_errors)
     uint32_t rows = 0;
     REQUIRE(file_read(&arena, "docs/data-card.md", 0, &card, &diag));
     for (uint32_t i = 0; i < TWIN_UNREACHED; i++)
-        CHECK_MSG(str_find(card,
-                           str_from(str_format(&arena, "| %s | %s |\n", twin_unreached[i].code,
+        CHECK_MSG(
+            str_find(card, str_from(str_format(&arena, "| %s | %s |\n", twin_unreached[i].code,
                                                twin_unreached[i].why))) >= 0,
-                  "%s: %s", twin_unreached[i].code, twin_unreached[i].why);
+            "%s: %s", twin_unreached[i].code, twin_unreached[i].why);
     while (str_next(&card, '\n', &line))
         rows += str_starts(line, "| S0");
     CHECK_EQ_INT(rows, TWIN_UNREACHED);

@@ -172,8 +172,8 @@ static const char *why_undrawn(const char *name)
 static void check_drawn(const char *name, uint32_t times)
 {
     const char *why = why_undrawn(name);
-    CHECK_MSG((times > 0) != (why != NULL), "%s is drawn %u times and is%s listed as not drawn", name, times,
-              why ? "" : " not");
+    CHECK_MSG((times > 0) != (why != NULL), "%s is drawn %u times and is%s listed as not drawn",
+              name, times, why ? "" : " not");
 }
 
 static void count_nodes(const Graph *g, uint32_t times[OP_COUNT][MOST_KINDS])
@@ -213,6 +213,19 @@ T_TEST(every_operator_of_the_reader_is_drawn_or_named)
                 check_drawn(name, times[op][kind]);
         }
     }
+}
+
+T_TEST(the_data_card_names_the_operators_that_are_not_drawn)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", STR(""));
+    Str card;
+    REQUIRE(file_read(&arena, "docs/data-card.md", 0, &card, &diag));
+    for (int i = 0; i < UNDRAWN; i++)
+        CHECK_MSG(str_find(card, str_from(str_format(&arena, "`%s`", undrawn[i].name))) > 0 &&
+                      str_find(card, str_from(str_format(&arena, "| %s |\n", undrawn[i].why))) > 0,
+                  "%s: %s", undrawn[i].name, undrawn[i].why);
+    arena_drop(&arena);
 }
 
 /* ---- shipped files ---- */
