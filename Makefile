@@ -319,8 +319,9 @@ uninstall:
 # archive with its checksum.
 deb: release
 	tools/deb $(VERSION) $(BUILD)
-wheel:
-	python3 -m pip wheel --no-deps -w $(BUILD) ./python
+wheel: # from a copy: setuptools leaves files beside what it packs
+	rm -rf $(BUILD)/python && mkdir -p $(BUILD) && cp -r python $(BUILD)/python
+	python3 -m pip wheel --no-deps -w $(BUILD) $(BUILD)/python
 dist:
 	mkdir -p $(BUILD)
 	git archive --prefix=acraft-$(VERSION)/ -o $(BUILD)/acraft-$(VERSION).tar.gz HEAD

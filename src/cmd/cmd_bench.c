@@ -432,7 +432,7 @@ int cmd_bench(int argc, char **argv)
         "Judges every task of a suite (ascendcraft, multikernelbench, npukernelbench, "
         "or the\nmodel files below a directory) and keeps each attempt as it ends; the "
         "same command\ntakes an interrupted run up again. Prints a table of scores.",
-        "acraft bench ascendcraft --gen plan --store results.db",
+        "acraft bench ascendcraft --name relu --store results.db",
         options,
         sizeof options / sizeof *options,
         1,

@@ -175,7 +175,7 @@ int cmd_report(int argc, char **argv)
                       "intervals,\nruns side by side, the papers' figures, every attempt with its "
                       "source, verdicts,\nconversation and timeline. --serve shows a store while a "
                       "bench fills it, or a training run while it goes on.",
-                      "acraft report --store results.db --run 1 --run 2 -o report.html",
+                      "acraft report --store results.db -o report.html",
                       options,
                       sizeof options / sizeof *options,
                       0,
