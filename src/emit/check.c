@@ -69,7 +69,9 @@ static void stub_text(Buf *out)
 #define STUB_VALUE(name) \
     buf_puts(out,        \
              "template <class... A> inline AnyValue " #name "(A &&...) { return AnyValue(); }\n");
+#define STUB_VOID(name) buf_puts(out, "template <class... A> inline void " #name "(A &&...) {}\n");
 #include "emit/check.def"
+#undef STUB_VOID
 #undef STUB_TYPE
 #undef STUB_CONST
 #undef STUB_CALL
