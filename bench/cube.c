@@ -1,11 +1,11 @@
 /* Kernels of the cube at full size: predicted time of what the planner makes, beside what is asked and
  * what was measured of others.
  *
- *     bench-cube [--kernels] [WORD...|FILE.py...]
+ *     bench-cube [--kernels] [--hf32] [WORD...|FILE.py...]
  *
  * Without arguments a table: products, matrix-vector, convolutions, attention. A word takes
  * the rows whose names hold it; a file is timed at its own sizes. `share` is what the cube (at the peak of the
- * dtype: a quarter for exact f32; keys that a causal mask hides are not counted) or memory need, over the
+ * dtype: a quarter for exact f32, half for convolutions with --hf32; keys that a causal mask hides are not counted) or memory need, over the
  * predicted time. All kernels of a task are counted, repacking too.
  * Predicted: no board has run these. Records come straight from the lowered program (emit/sim.h), which is
  * the same stream as through the twin. */
@@ -103,20 +103,23 @@ static uint32_t count_launches(Str text)
     return n;
 }
 
-static bool show_kernels;
+static bool show_kernels, in_hf32;
 
 /* Microseconds of the arithmetic at the peak of the first result's dtype. */
 static double cube_us(const Graph *g)
 {
     DType dtype = graph_value(g, g->outputs.at[0])->dtype;
     double rate = 2.0 * chip()->aic * chip()->cube_rate * chip()->mhz;
-    return graph_cost(g).flops / (dtype == DT_F32 ? rate / 4 : rate);
+    bool hf32 = false;
+    for (uint32_t i = 0; i < g->nodes.len; i++)
+        hf32 = hf32 || node_bool(&g->nodes.at[i], AT_HF32);
+    return graph_cost(g).flops / (dtype != DT_F32 ? rate : hf32 ? rate / 2 : rate / 4);
 }
 
 static bool time_text(Arena *arena, const char *path, Str source, Found *found, Verdict *v,
                       const char **why)
 {
-    TorchOptions options = {0};
+    TorchOptions options = {.hf32 = in_hf32};
     Diag diag = diag_make(arena, path, source);
     double from = seconds();
     TorchTask *task = torch_read_scaled(arena, path, source, &options, SCALE_FULL, &diag);
@@ -196,6 +199,8 @@ int main(int argc, char **argv)
     uint32_t asked = 0, reached = 0;
     for (int i = 1; i < argc; i++)
         show_kernels = show_kernels || !strcmp(argv[i], "--kernels");
+    for (int i = 1; i < argc; i++)
+        in_hf32 = in_hf32 || !strcmp(argv[i], "--hf32");
     for (int i = 1; i < argc; i++) {
         Arena arena = {0};
         Str source;

@@ -2,14 +2,15 @@
  * their geometric means. The bound is what must move at the chip's peak bandwidth, the attainable time what must
  * move at the rates the cycle model grants at most (npu/bound.c).
  *
- *     bench-plan [full|medium|eager|rules|mhc] [CATEGORY|CATEGORY/TASK...]
+ *     bench-plan [--hf32] [full|medium|eager|rules|mhc] [CATEGORY|CATEGORY/TASK...]
  *
  * full, medium: the suite's own sizes, or smaller ones. eager: the sizes of tasks/kernelbench.tsv,
  * beside PyTorch eager's measured time. rules: how far the tuned rule is from the best at ten sizes
  * that it was not fitted on. mhc: the hyper-connections at their sizes, beside their operators one by
  * one. The categories of matrix work (matmul, convolution, attention, fuse, arch) are timed when they are
  * named. Timed without values; tasks whose instructions depend on values are
- * said so and not counted. */
+ * said so and not counted. --hf32: convolutions of f32 round their factors, as those of torch_npu do, with which
+ * eager was measured. */
 #include "eval/bound.h"
 #include "eval/interval.h"
 #include "eval/time.h"
@@ -50,11 +51,13 @@ typedef struct Run {
 
 #define LEVEL 1.05
 
+static bool in_hf32; /* convolutions of f32 */
+
 static const NpuChip *chip(void) { return npu_chip_find(STR("910B2")); }
 
 static TorchTask *read_task(Run *run, Diag *diag)
 {
-    TorchOptions options = {0};
+    TorchOptions options = {.hf32 = in_hf32};
     Str source;
     if (!file_read(run->arena, run->path, 0, &source, diag))
         return NULL;
@@ -316,7 +319,7 @@ static bool wanted(const char *category, Str task, int argc, char **argv)
 {
     bool any = false;
     for (int i = 1; i < argc; i++) {
-        bool mode = false;
+        bool mode = !strcmp(argv[i], "--hf32");
         for (int m = 0; m < MODES; m++)
             mode = mode || !strcmp(argv[i], mode_names[m]);
         any = any || !mode;
@@ -365,6 +368,8 @@ int main(int argc, char **argv)
     TorchEagerTable table = {0};
     Tally all = {0};
     Mode mode = MEDIUM;
+    for (int i = 1; i < argc; i++)
+        in_hf32 = in_hf32 || !strcmp(argv[i], "--hf32");
     for (int i = 1; i < argc; i++)
         for (int m = 0; m < MODES; m++)
             mode = !strcmp(argv[i], mode_names[m]) ? (Mode)m : mode;

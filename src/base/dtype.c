@@ -113,6 +113,15 @@ uint16_t half_from_double(double value) { return half_from_float(to_odd(value));
 
 uint16_t bf16_from_double(double value) { return bf16_from_float(to_odd(value)); }
 
+float hf32_round(float value, bool ties_to_zero)
+{
+    uint32_t bits = float_bits(value), half = 1u << 11, odd = bits >> 12 & 1;
+    if ((bits & 0x7F800000) == 0x7F800000)
+        return value;
+    bits += ties_to_zero ? half - 1 : half - 1 + odd;
+    return bits_float(bits & ~0xFFFu);
+}
+
 double dtype_load(DType dtype, const void *array, size_t index)
 {
     switch (dtype) {

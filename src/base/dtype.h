@@ -40,6 +40,8 @@ uint16_t half_from_double(double value); /* one rounding, not two */
 float bf16_to_float(uint16_t bf16);
 uint16_t bf16_from_float(float value);
 uint16_t bf16_from_double(double value);
+/* A float with 11 bits after the point (HF32): to the nearest, ties to even or towards zero. */
+float hf32_round(float value, bool ties_to_zero);
 
 /* Element `index` of an array of `dtype` as a double (complex: its real part), and back;
  * integers saturate, NaN becomes 0, bool is value != 0. For slow paths and tests. */

@@ -47,7 +47,7 @@ typedef struct MakeWish {
     NameList sets;
     NameList ranges;
     int64_t fuzz, jobs;
-    bool trust, no_memo, interp, plan_only, strict, medium, rounded;
+    bool trust, no_memo, interp, plan_only, strict, medium, rounded, hf32;
 } MakeWish;
 
 enum { MOST_DTYPES = 3, MOST_FUZZ = 10000 };
@@ -180,6 +180,7 @@ static const char *command_of(CmdArgs *args, const MakeWish *wish, DType dtype)
         buf_puts(&out, " --schedule");
         put_word(&out, wish->schedule);
     }
+    buf_puts(&out, wish->hf32 ? " --hf32" : "");
     buf_puts(&out, wish->strict ? " --strict" : "");
     buf_puts(&out, wish->interp ? " --interp" : "");
     buf_puts(&out, wish->trust ? " --trust" : "");
@@ -381,6 +382,7 @@ static int make(CmdArgs *args, const MakeWish *wish)
                      .branches = wish->fuzz > 0,
                      .plan_only = wish->plan_only,
                      .rounds = wish->rounded,
+                     .hf32 = wish->hf32,
                      .jobs = wish->jobs ? (uint32_t)wish->jobs : pool_processors(),
                      .trace = wish->dir && !wish->interp ? &trace : NULL,
                      .progress = show_progress,
@@ -443,6 +445,8 @@ static int make_checked(CmdArgs *args, MakeWish *wish, const GenOptions *gen, in
         return complain_make(
             "--scale and --set go with --platform cuda, cpu or pallas; sizes of an Ascend "
             "kernel are given by --range");
+    if (wish->hf32 && (other || !gen_is_plan(gen)))
+        return complain_make("--hf32 is for kernels that the planner makes for Ascend");
     if (other)
         return platform_write(args, &(PlatformAsk){wish->platform, wish->dir, wish->scale,
                                                    wish->dtypes, &wish->sets, true, wish->fuzz});
@@ -492,6 +496,9 @@ int cmd_make(int argc, char **argv)
          "size"},
         {"rounded", CMD_FLAG, &wish.rounded, NULL,
          "round f16 and bf16 at every step at once, not only after wrong values"},
+        {"hf32", CMD_FLAG, &wish.hf32, NULL,
+         "convolutions of f32 round their factors to 11 bits after the point (HF32), as those of "
+         "torch_npu do; the reference does so, too"},
         {"plan", CMD_FLAG, &wish.plan_only, NULL, "only print the planned Craft program"},
         {"j", CMD_I64, &wish.jobs, "N",
          "processes at once (one for each processor); the result is the same"},

@@ -15,7 +15,7 @@ typedef struct PlanWish {
     const char *schedule, *out, *dtype, *platform;
     NameList sets;
     int64_t top, most;
-    bool nest, brief;
+    bool nest, brief, hf32;
 } PlanWish;
 
 typedef struct PlanShow {
@@ -322,6 +322,9 @@ int cmd_plan(int argc, char **argv)
          "only what is taken, without times: the same text for the same plan"},
         {"dtype", CMD_TEXT, &wish.dtype, "TYPE",
          "f32, f16 or bf16: of tensors whose file names no dtype (f32)"},
+        {"hf32", CMD_FLAG, &wish.hf32, NULL,
+         "convolutions of f32 round their factors to 11 bits after the point (HF32), as those of "
+         "torch_npu do"},
         {"set", CMD_LIST, &wish.sets, "N=V", "another value for an integer of the file"},
         {"platform", CMD_TEXT, &wish.platform, "NAME",
          "cuda, cpu or pallas: the kernels its planner makes, without candidates (ascend)"},
@@ -339,7 +342,7 @@ int cmd_plan(int argc, char **argv)
     CmdArgs args = {0};
     int status = CMD_OK;
     if (cmd_read(&usage, argc, argv, &args, &status)) {
-        TorchOptions read = {.seed = (uint64_t)args.seed};
+        TorchOptions read = {.seed = (uint64_t)args.seed, .hf32 = wish.hf32};
         read.float_type = !strcmp(wish.dtype, "f16")    ? DT_F16
                           : !strcmp(wish.dtype, "bf16") ? DT_BF16
                                                         : DT_F32;

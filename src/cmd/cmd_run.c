@@ -414,6 +414,8 @@ int cmd_run(int argc, char **argv)
          "with --time-only: execute what only repeats, too; the answer is the same"},
         {"explain", CMD_FLAG, &o.explain, NULL, "where the time goes, and what to change first"},
         {"trace", CMD_TEXT, &o.trace, "FILE.json", "the run as a picture, for ui.perfetto.dev"},
+        {"hf32", CMD_FLAG, &o.hf32, NULL,
+         "with --task: convolutions of f32 round their factors to 11 bits after the point (HF32)"},
         {"strict", CMD_FLAG, &o.strict, NULL, "count only synchronisation that is written"},
         {"trust", CMD_FLAG, &o.trust, NULL, "run even where the sandbox has holes"},
     };

@@ -22,7 +22,7 @@ typedef struct RunOptions {
     double seconds;
     uint64_t seed;
     const NpuChip *chip;
-    bool trust, strict, json, time_only, no_memo, explain, blocks_given;
+    bool trust, strict, json, time_only, no_memo, explain, blocks_given, hf32;
 } RunOptions;
 
 /* A task read for one case: reference values, and what the verdict calls the case. */

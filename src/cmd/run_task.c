@@ -25,7 +25,8 @@ bool run_task_read(Arena *arena, const RunOptions *o, RunTask *of, Diag *diag)
 {
     TorchScale scale;
     Str source;
-    TorchOptions options = {.seed = o->seed, .cases = &of->cases, .float_type = o->float_type};
+    TorchOptions options = {
+        .seed = o->seed, .cases = &of->cases, .float_type = o->float_type, .hf32 = o->hf32};
     *diag = diag_make(arena, o->task, (Str){0});
     if (!file_read(arena, o->task, 16 << 20, &source, diag) ||
         !torch_cases(arena, o->task, &of->cases, diag))

@@ -369,7 +369,7 @@ static bool mmad_sizes(Sema *s, const AstExpr *call, const TileNode *c, const Ti
     return ok;
 }
 
-static void mmad_stmt(Sema *s, const AstExpr *call)
+static void mmad_stmt(Sema *s, const AstExpr *call, IrTileOp op)
 {
     if (!in_stage(s, call, IR_COMPUTE))
         return;
@@ -386,17 +386,19 @@ static void mmad_stmt(Sema *s, const AstExpr *call)
         !mmad_sizes(s, call, c, a, b))
         return;
     DType sum = a->dtype == DT_I8 ? DT_I32 : DT_F32;
+    bool hf32 = op == IR_T_MMAD_HF32;
     bool types = a->dtype == b->dtype && c->dtype == sum &&
-                 (dtype_is_float(a->dtype) || a->dtype == DT_I8);
+                 (hf32 ? a->dtype == DT_F32 : dtype_is_float(a->dtype) || a->dtype == DT_I8);
     if (!types) {
         sema_error(s, NO_OP, call->at,
-                   "f16 x f16, bf16 x bf16 or f32 x f32 into f32, i8 x i8 into i32",
-                   "mmad of %s and %s into %s does not exist", dtype_name(a->dtype),
-                   dtype_name(b->dtype), dtype_name(c->dtype));
+                   hf32 ? "f32 x f32 into f32; mmad takes other types"
+                        : "f16 x f16, bf16 x bf16 or f32 x f32 into f32, i8 x i8 into i32",
+                   "%s of %s and %s into %s does not exist", ir_tile_ops[op].name,
+                   dtype_name(a->dtype), dtype_name(b->dtype), dtype_name(c->dtype));
         return;
     }
     IrStmt *stmt = sema_emit(s, IR_S_OP, call->at);
-    stmt->op = IR_T_MMAD;
+    stmt->op = op;
     stmt->dst = c->view;
     stmt->src[0] = a->view;
     stmt->src[1] = b->view;
@@ -459,7 +461,7 @@ bool sema_call_stmt(Sema *s, const AstExpr *call)
     if (!fn || fn->kind != FN_STMT)
         return false;
     Str name = call->a->text;
-    const char *keyword = str_is(name, "load") ? "pad" : str_is(name, "mmad") ? "init" : NULL;
+    const char *keyword = str_is(name, "load") ? "pad" : str_starts(name, "mmad") ? "init" : NULL;
     if (!sema_want_args(s, call, fn->least, fn->most, keyword))
         return true;
     if (str_is(name, "load") || str_is(name, "load_transposed"))
@@ -474,8 +476,8 @@ bool sema_call_stmt(Sema *s, const AstExpr *call)
         store_stmt(s, call, IR_MIN);
     else if (fn->op == IR_T_SORT || fn->op == IR_T_TOPK)
         sort_stmt(s, call, fn->op);
-    else if (fn->op == IR_T_MMAD)
-        mmad_stmt(s, call);
+    else if (ir_is_mmad(fn->op) && fn->kind == FN_STMT)
+        mmad_stmt(s, call, fn->op);
     else if (str_is(name, "sync_all"))
         sync_stmt(s, call);
     else

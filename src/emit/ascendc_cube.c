@@ -159,6 +159,7 @@ void print_cube(const Printer *pr, const AscStmt *s, const char *dst, const char
                  s->flag);
         break;
     case ASC_CUBE_AWAIT: pen_line(pen, "AscendC::CrossCoreWaitFlag(%u);", s->flag); break;
+    case ASC_CUBE_HF32: pen_line(pen, "AscendC::SetHF32Mode(%s);", mode); break;
     }
 }
 

@@ -409,7 +409,10 @@ static void mmad(CWriter *w, const IrStmt *s)
     c_line(w, "double acc = first ? 0 : (double)ld%s_%s(&d, r, i);", ints ? "i" : "",
            dtype_name(s->dst.dtype));
     for_each(w, "j", "a.cols");
-    c_line(w, "acc += ld_%s(&a, r, j) * ld_%s(&b, j, i);", in, in);
+    c_line(w,
+           s->op == IR_T_MMAD_HF32 ? "acc += hf32(ld_%s(&a, r, j)) * hf32(ld_%s(&b, j, i));"
+                                   : "acc += ld_%s(&a, r, j) * ld_%s(&b, j, i);",
+           in, in);
     end_for(w);
     put(w, s->dst.dtype, ints, ints ? "(int64_t)acc" : "acc");
     close_loops(w);

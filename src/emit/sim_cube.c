@@ -142,6 +142,13 @@ static void put_cross(SimCoreRun *c, const SimIns *s, uint16_t op, uint8_t pipe,
     r->n[0] = s->flag;
 }
 
+static void put_hf32(SimCoreRun *c, const SimIns *s)
+{
+    Record *r = esim_put(c, s, NPU_SET_REGISTER);
+    r->mode = REC_REG_HF32;
+    r->scalar = s->mode ? 1 : 0;
+}
+
 void esim_cube(SimCoreRun *c, const SimIns *s)
 {
     switch (s->cube) {
@@ -153,5 +160,6 @@ void esim_cube(SimCoreRun *c, const SimIns *s)
     case ASC_CUBE_FIXPIPE: put_fixpipe(c, s); break;
     case ASC_CUBE_SIGNAL: put_cross(c, s, NPU_CROSS_SET, s->pipe, 2); break;
     case ASC_CUBE_AWAIT: put_cross(c, s, NPU_CROSS_WAIT, NPU_PIPE_S, 0); break;
+    case ASC_CUBE_HF32: put_hf32(c, s); break;
     }
 }

@@ -305,7 +305,8 @@ static bool run_node(Eval *ev, const Node *node)
         in[i] = node->in[i] == VALUE_NONE ? NULL : ev->values[node->in[i]];
     EvalNode e = {
         .eval = ev, .graph = ev->graph, .node = node, .in = in, .out = ev->values + node->out};
-    bool ok = eval_table[node->op](&e);
+    EvalOp *op = eval_table[node->op];
+    bool ok = node_bool(node, AT_HF32) ? eval_in_hf32(&e, op) : op(&e);
     if (in != few)
         heap_free(in);
     return ok;

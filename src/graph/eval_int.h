@@ -30,6 +30,9 @@ typedef bool EvalOp(EvalNode *e);
 #include "graph/op.def"
 #undef OP
 
+/* The operator, its first two inputs rounded to HF32. */
+bool eval_in_hf32(EvalNode *e, EvalOp *op);
+
 bool eval_fail(EvalNode *e, const char *format, ...) ATTR_PRINTF(2, 3);
 /* An arena-less scratch tensor; NULL after an error in diag. */
 Tensor *eval_scratch(EvalNode *e, DType dtype, Shape shape);

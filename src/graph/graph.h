@@ -249,6 +249,12 @@ typedef struct GraphCost {
 } GraphCost;
 GraphCost graph_cost(const Graph *graph);
 
+/* Products of one element of a convolution's result, times the outputs of its group. */
+int64_t graph_conv_products(const Graph *graph, const Node *conv);
+enum { GRAPH_FEW_PRODUCTS = 49 }; /* of these the vector unit does as many, exactly */
+/* Convolutions of f32 round their factors to HF32, but for those of few products. False: there is none. */
+bool graph_use_hf32(Graph *graph);
+
 /* Text form: prints, and parses back to a graph that prints the same bytes. */
 void graph_print(const Graph *graph, Buf *out);
 /* One value's line of it, or its node's, without its place in the file and without the line's end. */

@@ -315,6 +315,8 @@ typedef struct IrTileOpRow {
 } IrTileOpRow;
 
 extern const IrTileOpRow ir_tile_ops[IR_T_COUNT];
+/* A product of the cube. */
+static inline bool ir_is_mmad(IrTileOp op) { return ir_tile_ops[op].kind == IR_CLASS_CUBE; }
 
 typedef struct IrExprRow {
     const char *text, *meaning;

@@ -136,7 +136,7 @@ static bool resolve(OpArgs *o)
 /* mmad that goes on with a sum reads its destination. */
 static bool reads_dst(const OpArgs *o)
 {
-    return o->s->op == IR_T_MMAD && (run_unknown(&o->t->scope, o->scalar[0]) || !o->scalar[0].i);
+    return ir_is_mmad(o->s->op) && (run_unknown(&o->t->scope, o->scalar[0]) || !o->scalar[0].i);
 }
 
 /* extract reads one element, and only that must be there. */

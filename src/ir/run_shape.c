@@ -57,10 +57,13 @@ void run_op_shape(const OpArgs *o)
     }
 }
 
+static double to_hf32(double x) { return (double)hf32_round((float)x, false); }
+
 /* One rounding to f32 for the whole sum of this mmad; i8 gives exact i32. */
 void run_op_mmad(const OpArgs *o)
 {
     const Tile *a = &o->src[0], *b = &o->src[1];
+    bool hf32 = o->s->op == IR_T_MMAD_HF32;
     for (int64_t r = 0; r < o->dst.rows; r++) {
         for (int64_t c = 0; c < o->dst.cols; c++) {
             double sum = 0, x, y;
@@ -69,7 +72,7 @@ void run_op_mmad(const OpArgs *o)
             for (int64_t k = 0; k < a->cols; k++) {
                 tile_fetch(a, r, k, 1, &x);
                 tile_fetch(b, k, c, 1, &y);
-                sum += x * y;
+                sum += hf32 ? to_hf32(x) * to_hf32(y) : x * y;
             }
             int64_t whole = (int64_t)sum;
             if (o->dst.dtype == DT_I32)

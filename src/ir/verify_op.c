@@ -224,7 +224,8 @@ static bool check_mmad(Verifier *v, const IrStmt *s)
         return misfit(v, s, "multiplies L0A by L0B into L0C");
     DType in = s->src[0].dtype, out = s->dst.dtype;
     bool types = in == s->src[1].dtype &&
-                 (in == DT_I8 ? out == DT_I32 : dtype_is_float(in) && out == DT_F32);
+                 (in == DT_I8 ? out == DT_I32 : dtype_is_float(in) && out == DT_F32) &&
+                 (s->op != IR_T_MMAD_HF32 || in == DT_F32);
     if (!types || s->dst.rank != 2 || s->src[0].rank != 2 || s->src[1].rank != 2)
         return misfit(v, s, "does not exist for these elements");
     return verify_expr(v, s->at, s->scalar[0], DT_BOOL, "the start of a sum");
@@ -250,7 +251,7 @@ static bool check_views(Verifier *v, const IrStmt *s, const IrTileOpRow *row)
 /* Vector operations work on UB, mmad on L0. */
 static bool check_memory(Verifier *v, const IrStmt *s)
 {
-    if (s->op == IR_T_MMAD)
+    if (ir_is_mmad(s->op))
         return true;
     bool ub = !s->dst.rank || v->k->buffers.at[s->dst.buffer].memory == IR_UB;
     ub = ub && (!s->dst2.rank || v->k->buffers.at[s->dst2.buffer].memory == IR_UB);

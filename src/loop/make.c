@@ -11,7 +11,10 @@
 
 TorchOptions make_options(const MakeJob *job, uint64_t seed)
 {
-    return (TorchOptions){.seed = seed, .cases = &job->cases, .float_type = job->spec->float_type};
+    return (TorchOptions){.seed = seed,
+                          .cases = &job->cases,
+                          .float_type = job->spec->float_type,
+                          .hf32 = job->spec->hf32};
 }
 
 const EvalOperand *make_operands(Arena *arena, const Plan *plan)

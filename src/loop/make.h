@@ -26,6 +26,7 @@ typedef struct MakeSpec {
         branches; /* judge values at the task's own size, and at sizes that execute the branches left out */
     EvalEngine engine;
     DType float_type;          /* of tensors whose file names no dtype */
+    bool hf32;                 /* convolutions of f32 round their factors, as torch_npu's do */
     MakeRanges ranges;         /* of the file's integers */
     const char *schedule_file; /* where `schedule` stands; NULL: the planner chooses */
     Str schedule;              /* what somebody wrote: built as it is, not tuned */

@@ -176,7 +176,7 @@ static void try_kept(Search *s)
     for (uint32_t k = 0; k < own->knobs.len; k++)
         for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
             Arena scratch = {0};
-            TorchOptions options = {0};
+            TorchOptions options = {.hf32 = s->job->spec->hf32};
             int64_t value = in_range(s->job->spec, own->knobs.at[k].name, few[i]);
             if (s->tries < MOST_TRIES && sizes_few(&scratch, own, k, value, &options))
                 try_sets(s, &scratch, options.sets, options.n_sets, MOST_KEPT);

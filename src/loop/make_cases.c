@@ -40,7 +40,8 @@ typedef struct Listed {
 static TorchTask *read_case(Arena *arena, const MakeJob *job, uint32_t i, Diag *diag)
 {
     const MakeSpec *spec = job->spec;
-    TorchOptions options = {.seed = spec->seed, .cases = &job->cases, .case_index = i};
+    TorchOptions options = make_options(job, spec->seed);
+    options.case_index = i;
     return torch_read_scaled(arena, spec->path, spec->source, &options,
                              spec->tiny ? SCALE_TINY : SCALE_FULL, diag);
 }
@@ -48,7 +49,8 @@ static TorchTask *read_case(Arena *arena, const MakeJob *job, uint32_t i, Diag *
 /* A case that is shipped for all sizes for which it holds. */
 static TorchTask *read_shipped(Arena *arena, const MakeJob *job, uint32_t i, Diag *diag)
 {
-    TorchOptions options = {.seed = job->spec->seed, .cases = &job->cases, .case_index = i};
+    TorchOptions options = make_options(job, job->spec->seed);
+    options.case_index = i;
     TorchTask *task = read_case(arena, job, i, diag);
     if (task && !job->spec->tiny)
         torch_mark_held(arena, job->spec->path, job->spec->source, &options, task);

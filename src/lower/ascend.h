@@ -112,9 +112,10 @@ typedef enum AscCubeOp {
                             * mode 1: relu */
     ASC_CUBE_SIGNAL,       /* the other role's flag number `flag`, when `pipe` gets there */
     ASC_CUBE_AWAIT,        /* flag number `flag` */
+    ASC_CUBE_HF32, /* from here on products of f32 round their factors (mode 1), or do not */
 } AscCubeOp;
 
-enum { ASC_CUBE_ARGS = 6, ASC_CUBE_OPS = ASC_CUBE_AWAIT + 1 };
+enum { ASC_CUBE_ARGS = 6, ASC_CUBE_OPS = ASC_CUBE_HF32 + 1 };
 
 /* Which hand-over of a queue: the whole way, or one half of a bound queue with V in between. */
 typedef enum AscHand { ASC_HAND_PLAIN, ASC_HAND_IN, ASC_HAND_OUT } AscHand;

@@ -304,6 +304,17 @@ static void walk_transfer(Lower *l, IrStmtId id)
         lower_channel_after(l, end);
 }
 
+/* What a core of this role does. */
+static void walk_core(Lower *l, Home home)
+{
+    bool cube = l->role == IR_CORE_CUBE;
+    if (cube)
+        cube_set_hf32(l, lower_block(l, home), true);
+    walk(l, home);
+    if (cube)
+        cube_set_hf32(l, lower_block(l, home), false);
+}
+
 static void walk_role(Lower *l, IrStmtId id)
 {
     IrCore role = l->ir->stmts.at[id].core;
@@ -317,7 +328,7 @@ static void walk_role(Lower *l, IrStmtId id)
     if (role == IR_CORE_VECTOR && l->out->task == ASC_TASK_MIX_1_2 && !l->source->paired)
         walk_one_of_two(l, (Home){id, false}, vector_id(l));
     else
-        walk(l, (Home){id, false});
+        walk_core(l, (Home){id, false});
     lower_channels_close(l, role);
     l->role = IR_CORE_VECTOR;
     ls_close(l, &body, owner, false);
@@ -351,7 +362,7 @@ static void walk_stmt(Lower *l, Home home, uint32_t child)
     case IR_S_STORE: walk_transfer(l, id); break;
     case IR_S_ROLE: walk_role(l, id); break;
     case IR_S_OP:
-        if (s.op == IR_T_MMAD)
+        if (ir_is_mmad(s.op))
             cube_mmad(l, &s);
         else
             op_lower(l, &s);
@@ -422,7 +433,7 @@ static void compute_kernel(Lower *l, uint32_t kernel)
     l->scans.len = 0;
     l->mirror[0] = l->mirror[1] = (AscRef){0};
     l->role = l->source->has_cube && !l->source->has_vector ? IR_CORE_CUBE : IR_CORE_VECTOR;
-    walk(l, (Home){0});
+    walk_core(l, (Home){0});
     l->k->functions.at[0].body = body;
     run_once(l);
 }

@@ -266,7 +266,7 @@ static void find_load(const Lower *l, const IrBlock *block, uint32_t buffer, Spa
         const IrStmt *s = &l->ir->stmts.at[block->at[i]];
         if (s->kind == IR_S_LOAD && s->src_count && s->dst.buffer == buffer)
             last->load = s;
-        last->found = s->kind == IR_S_OP && s->op == IR_T_MMAD && same_place(s->at, mmad);
+        last->found = s->kind == IR_S_OP && ir_is_mmad(s->op) && same_place(s->at, mmad);
         find_load(l, &s->body, buffer, mmad, last);
         find_load(l, &s->orelse, buffer, mmad, last);
     }
@@ -293,6 +293,18 @@ static void check_extent(Lower *l, const IrView *v, IrExprId size, IrExprId room
         refuse_cube(l, v, "one mmad takes at most 4095 rows and columns", "use smaller tiles");
 }
 
+/* Is a product in here one of HF32? */
+static bool rounds_factors(const Lower *l, const IrBlock *block)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < block->len && !found; i++) {
+        const IrStmt *s = &l->ir->stmts.at[block->at[i]];
+        found = (s->kind == IR_S_OP && s->op == IR_T_MMAD_HF32) || rounds_factors(l, &s->body) ||
+                rounds_factors(l, &s->orelse);
+    }
+    return found;
+}
+
 void cube_mmad(Lower *l, const IrStmt *s)
 {
     const IrView *c = &s->dst, *a = &s->src[0], *b = &s->src[1];
@@ -303,6 +315,9 @@ void cube_mmad(Lower *l, const IrStmt *s)
         check_extent(l, a, a->size[i], buffer_of(l, a)->shape[i]);
         check_extent(l, b, b->size[i], buffer_of(l, b)->shape[i]);
     }
+    if (s->op == IR_T_MMAD && a->dtype == DT_F32 && rounds_factors(l, &l->source->body))
+        refuse_cube(l, a, "this kernel multiplies in HF32 elsewhere, which is a mode of the core",
+                    "put exact products into a kernel of their own");
     bool wide = left->transpose && a->dtype == DT_F32;
     AscRef dst = ref_local(l->plan->placed.at[c->buffer].local, c->dtype, 0);
     AscRef x = ref_local(l->plan->placed.at[a->buffer].local, a->dtype, 0);
@@ -316,6 +331,12 @@ void cube_mmad(Lower *l, const IrStmt *s)
     o->arg[2] = a->size[1];
     o->arg[3] = init;
     o->mode = wide;
+}
+
+void cube_set_hf32(Lower *l, const IrBlock *role, bool on)
+{
+    if (rounds_factors(l, role))
+        put_cube(l, ASC_CUBE_HF32, (AscRef){0}, (AscRef){0})->mode = on;
 }
 
 /* The value of a condition in the first turn of the loops: 1 true, 0 false, -1 not known. */
@@ -358,7 +379,7 @@ static void find_products(const Lower *l, const IrBlock *block, uint32_t buffer,
 {
     for (uint32_t i = 0; i < block->len; i++) {
         const IrStmt *s = &l->ir->stmts.at[block->at[i]];
-        if (s->kind == IR_S_OP && s->op == IR_T_MMAD && s->dst.buffer == buffer) {
+        if (s->kind == IR_S_OP && ir_is_mmad(s->op) && s->dst.buffer == buffer) {
             *differs = *differs || (*made && !ir_same(l->ir, (*made)->dst.size[0], s->dst.size[0]));
             *made = s;
         }

@@ -36,7 +36,7 @@ const IrBlock *lower_block(const Lower *l, Home home)
     return home.orelse ? &s->orelse : &s->body;
 }
 
-bool lower_reads_dst(IrTileOp op) { return op == IR_T_MMAD; }
+bool lower_reads_dst(IrTileOp op) { return ir_is_mmad(op); }
 
 /* ---- who touches what ---- */
 
@@ -430,7 +430,7 @@ static bool exposes_if(Life *f, const IrStmt *s, Regions *w)
 static bool starts_here(const Life *f, const IrStmt *s)
 {
     Region r;
-    if (s->op != IR_T_MMAD || !region_of(f, &s->dst, &r))
+    if (!ir_is_mmad(s->op) || !region_of(f, &s->dst, &r))
         return false;
     uint32_t from = 0;
     for (uint32_t i = 0; i < f->entered.len; i++)

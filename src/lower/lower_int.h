@@ -113,6 +113,8 @@ IrExprId cube_bytes(Lower *l, const IrBuffer *b);
 void cube_load_gm(Lower *l, const IrStmt *s, const AscCopy *c);
 void cube_load_l0(Lower *l, const IrStmt *s);
 void cube_mmad(Lower *l, const IrStmt *s);
+/* Turns HF32 on before a role of the cube, or off behind it, where its products are of that kind. */
+void cube_set_hf32(Lower *l, const IrBlock *role, bool on);
 void cube_store(Lower *l, const IrStmt *s, const AscCopy *c);
 /* Does the first mmad of a run of loops start from zero? `loops`: those around it. */
 bool cube_starts(Lower *l, const IrStmt *mmad, const IrAxis *const *loops, uint32_t count);

@@ -52,8 +52,9 @@ static InstructionCost cost_of(Cycle *c, uint32_t core, const Record *r, const S
         return cost_copy(c, core, r, t, start);
     if (c->kept && c->kept->set)
         return c->kept->cost;
-    InstructionCost cost = row->pipe == NPU_PIPE_V ? cost_vector(r)
-                                                   : cost_cube(r, c->chip, t->access, t->n);
+    InstructionCost cost = row->pipe == NPU_PIPE_V
+                               ? cost_vector(r)
+                               : cost_cube(r, c->chip, t->access, t->n, c->sim->core[core].hf32);
     if (c->kept)
         *c->kept = (Kept){true, cost, c->kept->line};
     return cost;

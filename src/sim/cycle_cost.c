@@ -159,7 +159,8 @@ static double rate_of(uint32_t bytes_per_cycle, uint64_t bytes)
     return bytes_per_cycle ? (double)bytes / bytes_per_cycle : 0;
 }
 
-InstructionCost cost_cube(const Record *r, const NpuChip *chip, const SimAccess *access, uint32_t n)
+InstructionCost cost_cube(const Record *r, const NpuChip *chip, const SimAccess *access, uint32_t n,
+                          bool hf32)
 {
     InstructionCost cost = {.head = npu_isa(r->op)->head};
     uint64_t written = 0;
@@ -170,7 +171,7 @@ InstructionCost cost_cube(const Record *r, const NpuChip *chip, const SimAccess 
         double tiles = (double)((r->n[0] + 15) / 16) * ((r->n[1] + 15) / 16) *
                        ((r->n[2] + k0 - 1) / k0);
         cost.head = cost_constant(NPU_C_MAD_START);
-        cost.work = tiles * (bits == 32 ? 2 : 1);
+        cost.work = tiles * (bits == 32 && !hf32 ? 2 : 1);
     } else if (r->op == NPU_FIXPIPE_L1) {
         cost.work = (double)written / cost_constant(NPU_C_FIX_L1);
     } else {

@@ -16,9 +16,9 @@ typedef struct InstructionCost {
 
 /* A vector instruction: repeats, bank conflicts from its addresses. */
 InstructionCost cost_vector(const Record *r);
-/* The matrix unit and its loads. */
-InstructionCost cost_cube(const Record *r, const NpuChip *chip, const SimAccess *access,
-                          uint32_t n);
+/* The matrix unit and its loads. `hf32`: products of f32 round their factors, and take half the time. */
+InstructionCost cost_cube(const Record *r, const NpuChip *chip, const SimAccess *access, uint32_t n,
+                          bool hf32);
 static inline double cost_constant(enum NpuConstant which) { return npu_constants[which].value; }
 
 #endif

@@ -40,16 +40,6 @@ static uint64_t c_byte(const Product *p, uint32_t m, uint32_t n)
 
 static uint64_t bytes_of(const Product *p, uint64_t count) { return (count * p->bits + 7) / 8; }
 
-/* HF32 keeps 11 fraction bits of a float: nearest even, or with ties towards zero. */
-static double to_hf32(uint32_t bits, bool ties_to_zero)
-{
-    uint32_t half = 1u << 11, odd = bits >> 12 & 1;
-    if ((bits & 0x7F800000) == 0x7F800000)
-        return (double)math_float(bits);
-    bits += ties_to_zero ? half - 1 : half - 1 + odd;
-    return (double)math_float(bits & ~0xFFFu);
-}
-
 /* Element k of a row or column whose byte is given. */
 static double load(const Product *p, const uint8_t *at, uint32_t k)
 {
@@ -60,7 +50,8 @@ static double load(const Product *p, const uint8_t *at, uint32_t k)
     case NPU_DT_F16: return (double)half_to_float((uint16_t)bits);
     case NPU_DT_BF16: return (double)bf16_to_float((uint16_t)bits);
     case NPU_DT_I8: return (int8_t)bits;
-    default: return p->hf32 ? to_hf32(bits, p->ties_to_zero) : (double)math_float(bits);
+    default:
+        return (double)(p->hf32 ? hf32_round(math_float(bits), p->ties_to_zero) : math_float(bits));
     }
 }
 

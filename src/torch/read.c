@@ -442,6 +442,9 @@ TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, con
     task->name = it->graphs[1]->name;
     task->category = str_dup(arena, path_base(path_dir(arena, task_path(arena, path))));
     finish(it, task);
+    if (options->hf32 && graph_use_hf32(task->graph))
+        vec_push(arena, &task->graph->notes,
+                 "convolutions of f32 round their factors to 11 bits after the point (HF32)");
     for (uint32_t i = 0; i < it->operands.len; i++) {
         vec_push(arena, &task->operands, it->operands.at[i]);
         vec_push(arena, &task->graph->operands, it->operands.at[i]);

@@ -113,6 +113,7 @@ typedef struct TorchOptions {
     uint32_t n_numbers;
     const TorchCases *cases; /* NULL or without lines: the file's own inputs */
     uint32_t case_index;
+    bool hf32;                   /* convolutions of f32 round their factors (graph_use_hf32) */
     bool no_data;                /* refuse files whose shapes or branches depend on data */
     DType float_type;            /* of tensors whose file names none: torch.set_default_dtype */
     bool narrow;                 /* floats given to constructor and forward have f32's precision, as

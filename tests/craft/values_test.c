@@ -346,6 +346,33 @@ T_TEST(values_of_staggered_steps)
     arena_drop(&b.arena);
 }
 
+/* The first product rounds its factors, the one after it does not. */
+T_TEST(values_hf32_beside_exact_products)
+{
+    enum { M = 20, K = 150, N = 17 };
+    Bench b;
+    open_bench(&b, "tests/craft/cube_hf32.craft");
+    float *fa = random_floats(&b, 0, DIMS(M, K)), *fb = random_floats(&b, 1, DIMS(K, N));
+    double *want = arena_array(&b.arena, double, (size_t)M *N), apart = 0;
+    double *exact = arena_array(&b.arena, double, (size_t)M *N);
+    for (int64_t i = 0; i < M * N; i++)
+        exact[i] = dot(fa + i / N * K, 1, fb + i % N, N, K);
+    if (!runs(&b))
+        return;
+    near_all(b.items[3].data, exact, M * N, 1e-6);
+    for (int64_t i = 0; i < M * K; i++)
+        fa[i] = hf32_round(fa[i], false);
+    for (int64_t i = 0; i < K * N; i++)
+        fb[i] = hf32_round(fb[i], false);
+    for (int64_t i = 0; i < M * N; i++) {
+        want[i] = dot(fa + i / N * K, 1, fb + i % N, N, K);
+        apart = fmax(apart, fabs(want[i] - exact[i]));
+    }
+    near_all(b.items[2].data, want, M * N, 1e-6);
+    CHECK(apart > 1e-4); /* the two can be told apart */
+    arena_drop(&b.arena);
+}
+
 T_TEST(values_split_k)
 {
     enum { M = 20, K = 1100, N = 140 };

@@ -158,4 +158,5 @@ T_TEST(c_cube_programs_equal_the_interpreter)
     check_example("tests/craft/cube_pair.craft");
     check_example("tests/craft/cube_flash.craft");
     check_example("tests/craft/cube_wide.craft");
+    check_example("tests/craft/cube_hf32.craft");
 }

@@ -413,6 +413,7 @@ T_TEST(stream_of_examples_is_that_of_the_text)
         compare_example(path, 20000);
     }
     compare_example("tests/craft/cube_wide.craft", 2000000);
+    compare_example("tests/craft/cube_hf32.craft", 30000);
     if (getenv("T_ALL"))
         compare_folder("examples", 0, 1);
 }

@@ -17,7 +17,7 @@ typedef struct Case {
     const char *call, *inputs; /* of forward(self, x, w) */
 } Case;
 
-static Graph *read_case(Arena *arena, const Case *c)
+static Graph *read_in(Arena *arena, const Case *c, bool hf32)
 {
     const char *text = str_format(arena,
                                   "import torch\nimport torch.nn as nn\n"
@@ -26,7 +26,7 @@ static Graph *read_case(Arena *arena, const Case *c)
                                   "        return %s\n\n"
                                   "def get_inputs():\n    return [%s]\n",
                                   c->call, c->inputs);
-    TorchOptions options = {0};
+    TorchOptions options = {.hf32 = hf32};
     Diag diag = diag_make(arena, "model.py", str_from(text));
     TorchTask *task = torch_read_scaled(arena, "model.py", str_from(text), &options, SCALE_FULL,
                                         &diag);
@@ -34,6 +34,8 @@ static Graph *read_case(Arena *arena, const Case *c)
     REQUIRE(task != NULL);
     return task->graph;
 }
+
+static Graph *read_case(Arena *arena, const Case *c) { return read_in(arena, c, false); }
 
 static Tensor *value_of(const Graph *g, const TaskInputs *in, Diag *diag)
 {
@@ -128,14 +130,15 @@ T_TEST(conv_of_single_channels_is_not_on_the_cube)
 }
 
 /* The program of the planner, run by the interpreter. */
-static void check_program(const Case *c)
+static void check_in(const Case *c, bool hf32)
 {
     Arena arena = {0};
     Plan plan = {0};
     TaskInputs in = {0};
-    Graph *g = read_case(&arena, c);
+    Graph *g = read_in(&arena, c, hf32);
     Diag diag = diag_make(&arena, "t", STR(""));
     REQUIRE(plan_make(&arena, g, chip_of(), 0, &plan, &diag));
+    CHECK_MSG((str_find(plan.craft, STR("mmad_hf32(")) >= 0) == hf32, "%s", c->call);
     diag = diag_make(&arena, "t", plan.craft);
     CraftFile *file = craft_read(&arena, "t", plan.craft, &diag);
     IrProgram *p = file ? craft_program(&arena, file, 0, &diag) : NULL;
@@ -168,10 +171,48 @@ static void check_program(const Case *c)
     arena_drop(&arena);
 }
 
+static void check_program(const Case *c) { check_in(c, false); }
+
 T_TEST(conv_programs_compute_it)
 {
     check_program(&cases[1]);
     check_program(&cases[2]);
+}
+
+/* Factors rounded to HF32, on both sides: taps, a window of one place, and one with few channels, which the vector cores
+ * would multiply exactly otherwise. */
+T_TEST(conv_programs_compute_it_in_hf32)
+{
+    static const Case rounded[] = {
+        {"F.conv2d(x, w, padding=1)", "torch.randn(2, 8, 7, 9), torch.randn(20, 8, 3, 3)"},
+        {"F.conv2d(x, w).relu()", "torch.randn(1, 20, 6, 7), torch.randn(9, 20, 1, 1)"},
+        {"F.conv_transpose2d(x, w, stride=2)", "torch.randn(1, 2, 5, 6), torch.randn(2, 3, 2, 2)"}};
+    for (size_t i = 0; i < sizeof rounded / sizeof *rounded; i++)
+        check_in(&rounded[i], true);
+}
+
+/* Few products are exact, and no other operator is marked. */
+T_TEST(conv_marks_of_hf32)
+{
+    static const struct {
+        Case of;
+        bool marked;
+    } rows[] = {
+        {{"F.conv2d(x, w)", "torch.randn(2, 8, 7, 9), torch.randn(20, 8, 3, 3)"}, true},
+        {{"F.conv2d(x, w, groups=4)", "torch.randn(1, 4, 6, 6), torch.randn(4, 1, 3, 3)"}, false},
+        {{"F.conv2d(x.half(), w.half())", "torch.randn(2, 8, 7, 9), torch.randn(20, 8, 3, 3)"},
+         false},
+        {{"torch.matmul(x, w)", "torch.randn(64, 64), torch.randn(64, 64)"}, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int asked = 0; asked < 2; asked++) {
+            Arena arena = {0};
+            const Graph *g = read_in(&arena, &rows[i].of, asked);
+            bool marked = false;
+            for (uint32_t k = 0; k < g->nodes.len; k++)
+                marked = marked || node_bool(&g->nodes.at[k], AT_HF32);
+            CHECK_MSG(marked == (asked && rows[i].marked), "row %zu", i);
+            arena_drop(&arena);
+        }
 }
 
 T_TEST(conv_programs_of_deep_and_wide_inputs_compute_it)

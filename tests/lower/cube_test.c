@@ -147,6 +147,23 @@ T_TEST(cube_forms_without_ascendc_are_refused)
     }
 }
 
+/* HF32 is a mode of the core: on before the kernel's products, off behind them. */
+T_TEST(cube_hf32_is_a_mode_of_the_kernel)
+{
+    Arena arena = {0};
+    AscProgram *p = lower_file(&arena, "tests/craft/cube_hf32.craft");
+    REQUIRE(p != NULL);
+    CHECK(count_cube(p, ASC_CUBE_MMAD) == 1 && count_cube(p, ASC_CUBE_HF32) == 2);
+    const char *said = lower_product(
+        &arena, (Variant){.type = "f32",
+                          .right = "load(b0[:t.size, :n], b1[:t.size, :n])\n"
+                                   "        with compute():\n"
+                                   "            mmad_hf32(c[:m, :n], a0[:m, :t.size], "
+                                   "b0[:t.size, :n], init=t.index == 0)"});
+    CHECK_MSG(strstr(said, "[E090]") && strstr(said, "HF32"), "%s", said);
+    arena_drop(&arena);
+}
+
 /* A tile that is stored inside the loop and goes on being summed would lose its sum with two slots. */
 T_TEST(cube_sums_that_outlive_a_store_are_refused)
 {

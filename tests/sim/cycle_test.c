@@ -169,18 +169,20 @@ T_TEST(cycle_cores_meet)
     CHECK(report.busy_us[NPU_PIPE_V] > 0);
 }
 
-T_TEST(cycle_matrix_unit)
+/* Cycles of the matrix unit for one product of 128 x 128 x 128. */
+static double product_cycles(uint8_t dtype, bool hf32)
 {
     Timed t = open_timed(SIM_AIC, 1);
-    Record fill = {.op = NPU_FILL, .pipe = NPU_PIPE_MTE1, .dtype = {NPU_DT_F16}, .n = {1, 64}};
+    Record fill = {.op = NPU_FILL, .pipe = NPU_PIPE_MTE1, .dtype = {dtype}, .n = {1, 128}};
     fill.operand[0].address = rec_address(NPU_L0A, 0);
     rig_run(&t.rig, fill);
     fill.operand[0].address = rec_address(NPU_L0B, 0);
     rig_run(&t.rig, fill);
     rig_run(&t.rig, (Record){.op = NPU_BARRIER, .mode = NPU_PIPE_ALL});
+    rig_run(&t.rig, rig_register(REC_REG_HF32, hf32));
     Record mm = {.op = NPU_MMAD,
                  .pipe = NPU_PIPE_M,
-                 .dtype = {NPU_DT_F32, NPU_DT_F16, NPU_DT_F16},
+                 .dtype = {NPU_DT_F32, dtype, dtype},
                  .n = {128, 128, 128},
                  .mode = 1};
     mm.operand[0].address = rec_address(NPU_L0C, 0);
@@ -188,7 +190,16 @@ T_TEST(cycle_matrix_unit)
     mm.operand[2].address = rec_address(NPU_L0B, 0);
     rig_run(&t.rig, mm);
     CycleReport report = close_timed(&t);
-    CHECK_NEAR(report.busy_us[NPU_PIPE_M] * 1800, 6 + 512, 1);
+    return report.busy_us[NPU_PIPE_M] * 1800;
+}
+
+/* Exact f32 takes four times as long as halves, HF32 twice. */
+T_TEST(cycle_matrix_unit)
+{
+    CHECK_NEAR(product_cycles(NPU_DT_F16, false), 6 + 512, 1);
+    CHECK_NEAR(product_cycles(NPU_DT_F32, false), 6 + 2048, 1);
+    CHECK_NEAR(product_cycles(NPU_DT_F32, true), 6 + 1024, 1);
+    CHECK_NEAR(product_cycles(NPU_DT_F16, true), 6 + 512, 1);
 }
 
 /* asc-devkit bank_conflict_nd2nz: Copy of 144 repeats whose eight blocks fall into one bank group, and

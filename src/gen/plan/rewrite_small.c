@@ -204,6 +204,8 @@ static bool einsum(Rewrite *r, const Node *node, ValueId *sum)
  * instructions an element do. */
 static bool is_for_cube(const Rewrite *r, const Node *node, ValueId x, ValueId y, bool turned)
 {
+    if (node_bool(node, AT_HF32))
+        return true;
     const Value *a = rw_value(r, x), *b = rw_value(r, y);
     DType dtype = graph_value(r->from, node->out)->dtype;
     if (b->shape.rank < 2 || a->dtype != dtype || b->dtype != dtype || a->kind == VALUE_CONST ||
@@ -404,7 +406,10 @@ bool rewrite_small(Rewrite *r, const Node *node, ValueId *out)
     case OP_EINSUM: einsum(r, node, &sum); break;
     case OP_MATMUL: matmul(r, node, &sum); break;
     case OP_LINEAR: linear(r, node, &sum); break;
-    case OP_CONV: conv(r, node, &sum); break;
+    case OP_CONV:
+        if (!node_bool(node, AT_HF32))
+            conv(r, node, &sum);
+        break;
     case OP_SDPA: attention(r, node, &sum); break;
     default: break;
     }

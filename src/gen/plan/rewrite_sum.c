@@ -138,7 +138,8 @@ bool rewrite_sum(Rewrite *r, const Node *node, ValueId *out)
 {
     switch (node->op) {
     case OP_EINSUM: return einsum(r, node, out);
-    case OP_MATMUL: return by_vector(r, node, out) || by_column(r, node, out);
+    case OP_MATMUL:
+        return !node_bool(node, AT_HF32) && (by_vector(r, node, out) || by_column(r, node, out));
     default: return false;
     }
 }

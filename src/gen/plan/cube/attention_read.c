@@ -43,7 +43,8 @@ static bool find_nodes(const Graph *g, Found *f)
     for (uint32_t i = 0; i < g->nodes.len; i++) {
         Op op = g->nodes.at[i].op;
         softmaxes += op == OP_SOFTMAX;
-        if (op == OP_LINEAR || op == OP_CONV_TAPS || op == OP_CONV || op == OP_EINSUM)
+        if (op == OP_LINEAR || op == OP_CONV_TAPS || op == OP_CONV || op == OP_EINSUM ||
+            node_bool(&g->nodes.at[i], AT_HF32))
             return false;
         if (op != OP_MATMUL)
             continue;

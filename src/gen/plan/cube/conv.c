@@ -14,7 +14,7 @@ static const char tiles_text[] = "    a1 = l1($T, $M, $K, depth=2)\n"
                                  "    b0 = l0b($T, $L, $N, depth=2)\n"
                                  "    acc = l0c(f32, $M, $N, depth=$E)\n";
 
-/* Some channels of one tap after the other. */
+/* Some channels of one tap after the other; %s multiplies. */
 static const char deep_text[] =
     "        for u in range($Z):\n"
     "            for e in tiles($C, $K):\n"
@@ -28,10 +28,10 @@ static const char deep_text[] =
     "                        load(a0[:c.size, :s.size], a1[:c.size, s])\n"
     "                        load(b0[:s.size, :$J], b1[s, :$J])\n"
     "                    with compute():\n"
-    "                        mmad(acc[:c.size, :$J], a0[:c.size, :s.size], b0[:s.size, :$J],\n"
+    "                        %s(acc[:c.size, :$J], a0[:c.size, :s.size], b0[:s.size, :$J],\n"
     "                                init=u == 0 and e.index == 0 and s.index == 0)\n";
 
-/* All channels of several taps at once. */
+/* All channels of several taps at once; %s multiplies. */
 static const char taps_text[] =
     "        for e in tiles($Z, $B):\n"
     "            with copyin():\n"
@@ -46,8 +46,10 @@ static const char taps_text[] =
     "                    load(a0[:c.size, :s.size], a1[:c.size, s])\n"
     "                    load(b0[:s.size, :$J], b1[s, :$J])\n"
     "                with compute():\n"
-    "                    mmad(acc[:c.size, :$J], a0[:c.size, :s.size], b0[:s.size, :$J],\n"
+    "                    %s(acc[:c.size, :$J], a0[:c.size, :s.size], b0[:s.size, :$J],\n"
     "                            init=e.index == 0 and s.index == 0)\n";
+
+static const char *multiply(const Taps *t) { return t->hf32 ? "mmad_hf32" : "mmad"; }
 
 /* Some channels of one column of the window at once: its rows stand whole rows of places apart. Numbers: columns and rows of
  * the window, columns that the rows add, from column to column, from row to row. */
@@ -74,11 +76,11 @@ static const char *shared_text(Arena *arena, const Taps *t)
         "                            load(a0[:c.size, :s.size], a1[:c.size, s])\n"
         "                            load(b0[:s.size, :$J], b1[s, u * %lld : u * %lld + $J])\n"
         "                        with compute():\n"
-        "                            mmad(acc[:c.size, :$J], a0[:c.size, :s.size], b0[:s.size, "
+        "                            %s(acc[:c.size, :$J], a0[:c.size, :s.size], b0[:s.size, "
         ":$J],\n"
         "                                    init=v == 0 and e.index == 0 and u == 0 and s.index "
         "== 0)\n",
-        across, more, step, step, more, down, across, pitch, pitch);
+        across, more, step, step, more, down, across, pitch, pitch, multiply(t));
 }
 
 static const char rows_loop[] = "for z, g, d, h, c in mine($U, $G, $D, tiles($Q, $H), "
@@ -116,6 +118,7 @@ bool conv_read(const Graph *graph, Taps *t)
                 .w = node->in[1],
                 .y = node->out,
                 .dtype = graph_value(graph, node->out)->dtype,
+                .hf32 = node_bool(node, AT_HF32),
                 .images = x.dim[0],
                 .groups = node_int(node, AT_GROUPS, 1),
                 .channels = w.dim[4],
@@ -322,7 +325,8 @@ static void put_launch(Script *s, const ConvBlocks *b, const TailOperands *all, 
 
 static const char *steps_text(Arena *arena, const Taps *t, const ConvBlocks *b)
 {
-    return b->shared ? shared_text(arena, t) : b->taps ? taps_text : deep_text;
+    return b->shared ? shared_text(arena, t)
+                     : str_format(arena, b->taps ? taps_text : deep_text, multiply(t));
 }
 
 static const char *filled(const Script *s, const char *text)

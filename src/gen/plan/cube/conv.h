@@ -16,6 +16,7 @@ enum { CONV_DIMS = 3 };
 typedef struct Taps {
     ValueId x, w, y;
     DType dtype;
+    bool hf32;                                 /* f32 is rounded to HF32 */
     int64_t images, groups, channels, outputs; /* channels and outputs of a group */
     int64_t phases, start;                     /* start: elements before the first that is seen */
     int64_t in[CONV_DIMS], out[CONV_DIMS],

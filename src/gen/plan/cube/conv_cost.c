@@ -51,7 +51,7 @@ static double block_cycles(const Taps *t, const NpuChip *chip, const ConvBlocks 
     int64_t n = b->rows ? lines * t->in[2] : smaller(b->n, t->out[2]);
     int64_t loads = b->taps ? parts(taps_of(t), b->taps) : taps_of(t) * parts(t->channels, b->k1);
     int64_t deep = k / loads + (k % loads != 0), steps = loads * parts(deep, b->k0);
-    double rate = chip->cube_rate / (t->dtype == DT_F32 ? 4.0 : 1.0);
+    double rate = product_rate(chip, t->dtype, t->hf32);
     double mte2_rate = (constant(NPU_C_GM_PORT_AIC) + chip->l2_read_rate) / 2;
     double fractals = (double)(parts(m, 16) * parts(n, 16) * parts(deep, c0) * loads);
     double mac = fractals * 256.0 * (double)c0 / rate + (double)steps * constant(NPU_C_MAD_START);

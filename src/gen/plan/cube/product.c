@@ -6,7 +6,7 @@
 #include "gen/plan/fit.h"
 
 /* $I $J $K $L tiles in m, n, k of L1, k of L0; $E depth of L0C; $Z "z, " of batches; $U $V the
- * operands' axes in order; $X $Y their L1 tiles; $B $C their loads; $Q $R loads into L0; $D what
+ * operands' axes in order; $X $Y their L1 tiles; $B $C their loads; $Q $R loads into L0; $M multiplies; $D what
  * is 0 in the first step of k. */
 static const char tiles_text[] = "    a1 = l1($T, $X, depth=2)\n"
                                  "    b1 = l1($T, $Y, depth=2)\n"
@@ -25,7 +25,7 @@ static const char block_text[] =
     "$O            $Q\n"
     "$O            $R\n"
     "$O        with compute():\n"
-    "$O            mmad(acc[:c.size, :t.size], a0[:c.size, :s.size], b0[:s.size, :t.size], "
+    "$O            $M(acc[:c.size, :t.size], a0[:c.size, :s.size], b0[:s.size, :t.size], "
     "init=$D == 0 and s.index == 0)\n";
 
 static const char store_text[] = "        with copyout():\n"
@@ -69,6 +69,7 @@ static void set_operands(Script *s, const Product *p, const Blocks *b, const cha
                tb ? "load_transposed(b0[:s.size, :t.size], b1[:t.size, s])"
                   : "load(b0[:s.size, :t.size], b1[s, :t.size])");
     script_set(s, 'T', dtype_name(p->dtype));
+    script_set(s, 'M', p->hf32 ? "mmad_hf32" : "mmad");
     script_number(s, 'I', b->m);
     script_number(s, 'J', b->n);
     script_number(s, 'K', b->k1);

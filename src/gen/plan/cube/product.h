@@ -31,6 +31,7 @@ typedef struct Product {
     ValueId bias, y; /* bias VALUE_NONE: none */
     int64_t batch, m, n, k;
     DType dtype, out, bias_dtype; /* of the factors; of what is stored: theirs, or f32 */
+    bool hf32;                    /* f32 is rounded to HF32 */
     ProductEnd end;
 } Product;
 
@@ -52,6 +53,9 @@ typedef struct Blocks {
 /* Up to `most`, the fastest by predicted cycles first; of each size of tiles one without slices, one with, and
  * one with a slice for each core. */
 uint32_t product_list(const Product *p, const NpuChip *chip, Blocks *out, uint32_t most);
+
+/* Products a cycle: f32 at a quarter of the rate of f16, in HF32 at half of it. */
+double product_rate(const NpuChip *chip, DType dtype, bool hf32);
 
 /* Cycles of the scalar unit for so many steps through L0 and L1: the calls of the queues that two tiles pass through in each,
  * and those of one tile of L0C. */

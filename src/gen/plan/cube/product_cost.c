@@ -25,11 +25,16 @@ static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; 
 static int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }
 static double larger(double a, double b) { return a > b ? a : b; }
 
+double product_rate(const NpuChip *chip, DType dtype, bool hf32)
+{
+    return chip->cube_rate / (dtype != DT_F32 ? 1.0 : hf32 ? 2.0 : 4.0);
+}
+
 static Costs costs_for(const Product *p, const NpuChip *chip)
 {
     Costs c = {.chip = chip, .size = (int64_t)dtype_bytes(p->dtype)};
-    /* A fractal is 16 x 16 x (32 bytes); f32 runs at a quarter of the rate of f16. */
-    double rate = chip->cube_rate / (p->dtype == DT_F32 ? 4.0 : 1.0);
+    /* A fractal is 16 x 16 x (32 bytes). */
+    double rate = product_rate(chip, p->dtype, p->hf32);
     c.per_fractal = 16.0 * 16.0 * (32.0 / (double)c.size) / rate;
     c.l0 = constant(NPU_C_L0_USED);
     return c;

@@ -140,6 +140,7 @@ bool product_read(const Graph *graph, Product *p)
         return false;
     p->dtype = graph_value(graph, p->a.value)->dtype;
     p->out = graph_value(graph, p->y)->dtype;
+    p->hf32 = node_bool(node, AT_HF32);
     if (p->bias != VALUE_NONE) {
         p->bias_dtype = graph_value(graph, p->bias)->dtype;
         if (!is_tensor(graph, p->bias) || p->bias_dtype != p->dtype || p->batch != 1)

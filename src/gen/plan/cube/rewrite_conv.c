@@ -12,7 +12,6 @@
 
 enum {
     DIMS = 3,
-    FEW = 49,          /* products of an output element of all its group that the vector cores do */
     FRACTAL = 16,      /* columns of L0C that can be stored apart from others start at multiples */
     MOST_COLUMNS = 256 /* of a row that is multiplied beside others */
 };
@@ -76,10 +75,11 @@ static int64_t taps_of(const Conv *c) { return c->along[0].k * c->along[1].k * c
 static int64_t phases_of_window(const Along *a) { return a[0].stride * a[1].stride * a[2].stride; }
 static int64_t phases_of(const Conv *c) { return phases_of_window(c->along); }
 
-static bool is_small(const Conv *c)
+/* The vector cores do these, exactly. */
+static bool is_small(const Rewrite *r, const Conv *c)
 {
-    return !c->transposed && c->channels * c->outputs <= FEW &&
-           taps_of(c) * c->channels * c->outputs <= FEW;
+    return !c->transposed && !node_bool(c->node, AT_HF32) &&
+           graph_conv_products(r->from, c->node) <= GRAPH_FEW_PRODUCTS;
 }
 
 /* ---- the input ---- */
@@ -294,9 +294,11 @@ static ValueId make_taps(Rewrite *r, const Conv *c, ValueId x, ValueId w, int64_
                     three(r, AT_STRIDE, a[0].stride, a[1].stride, a[2].stride),
                     three(r, AT_DILATION, a[0].dilation, a[1].dilation, a[2].dilation),
                     {.key = AT_GROUPS, .i = c->groups},
-                    {.key = AT_START, .i = c->start}};
+                    {.key = AT_START, .i = c->start},
+                    {.key = AT_HF32, .i = 1}};
+    uint32_t n = node_bool(c->node, AT_HF32) ? 6 : 5;
     w = rw_reshape(r, w, (Shape){5, {outputs, a[0].k, a[1].k, a[2].k, c->channels}});
-    return rw_make(r, OP_CONV_TAPS, 0, 2, (ValueId[]){x, w}, 5, attrs);
+    return rw_make(r, OP_CONV_TAPS, 0, 2, (ValueId[]){x, w}, n, attrs);
 }
 
 static ValueId plain(Rewrite *r, Conv *c, ValueId x, ValueId w)
@@ -312,9 +314,10 @@ static ValueId plain(Rewrite *r, Conv *c, ValueId x, ValueId w)
     if (!point)
         return make_taps(r, c, pack_input(r, c, x), channels_last(r, c, w), outputs);
     int64_t places = c->along[0].out * c->along[1].out * c->along[2].out;
+    const Attr hf32 = {.key = AT_HF32, .i = 1};
     w = rw_reshape(r, w, (Shape){2, {outputs, c->channels}});
     x = rw_reshape(r, x, (Shape){3, {c->images, c->channels, places}});
-    return rw_make(r, OP_MATMUL, 0, 2, (ValueId[]){w, x}, 0, NULL);
+    return rw_make(r, OP_MATMUL, 0, 2, (ValueId[]){w, x}, node_bool(c->node, AT_HF32), &hf32);
 }
 
 /* [N G, phases, O, ..] as [N, G O, ..] with the phases of each dimension side by side, cut to the result. The last
@@ -373,7 +376,7 @@ static ValueId transposed(Rewrite *r, Conv *c, ValueId x, ValueId w)
 bool rewrite_conv(Rewrite *r, const Node *node, ValueId *out)
 {
     Conv c;
-    if (node->op != OP_CONV || !read_conv(r, node, &c) || is_small(&c))
+    if (node->op != OP_CONV || !read_conv(r, node, &c) || is_small(r, &c))
         return false;
     Shape y = graph_value(r->from, node->out)->shape;
     ValueId x = rw_in(r, node, 0), w = rw_in(r, node, 1);

@@ -315,6 +315,8 @@ static bool at_conv(Derive *d, const Node *node, const NestIndex *index, NestId 
 
 bool derive_product(Derive *d, const Node *node, const NestIndex *index, NestId *out)
 {
+    if (node_bool(node, AT_HF32))
+        return derive_refuse(d, node, "only the cube multiplies in HF32");
     switch (node->op) {
     case OP_EINSUM: return at_einsum(d, node, index, out);
     case OP_MATMUL: return at_matmul(d, node, index, out);
