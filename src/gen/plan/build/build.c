@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { SHRINKS = 12, LEAST_TILE = 64, F32_COUNTS = 1 << 24, SMALL_SHARE = 32 };
+enum { ONLY_LONGER = 1 << 1 }; /* of Fit.exceeds: the second kernel alone */
 
 /* One kernel: all bands, one after the other. */
 typedef struct Variant {
@@ -505,17 +506,17 @@ static bool shrink_tile(Band *band)
 }
 
 /* Fewer rows, then fewer lanes of the largest tiles. False: what is not whole is as small as can be. */
-static bool shrink_tiles(Schedule *s)
+static bool shrink_tiles(Bands *bands)
 {
     bool any = false;
     int64_t most = 0;
-    for (uint32_t i = 0; i < s->bands.len; i++)
-        most = tile_elements(&s->bands.at[i]) > most ? tile_elements(&s->bands.at[i]) : most;
-    for (uint32_t i = 0; i < s->bands.len; i++) /* the largest, and those about as large */
-        if (tile_elements(&s->bands.at[i]) * 2 > most)
-            any = shrink_tile(&s->bands.at[i]) || any;
-    for (uint32_t i = 0; i < s->bands.len && !any; i++)
-        any = shrink_tile(&s->bands.at[i]);
+    for (uint32_t i = 0; i < bands->len; i++)
+        most = tile_elements(&bands->at[i]) > most ? tile_elements(&bands->at[i]) : most;
+    for (uint32_t i = 0; i < bands->len; i++) /* the largest, and those about as large */
+        if (tile_elements(&bands->at[i]) * 2 > most)
+            any = shrink_tile(&bands->at[i]) || any;
+    for (uint32_t i = 0; i < bands->len && !any; i++)
+        any = shrink_tile(&bands->at[i]);
     return any;
 }
 
@@ -530,12 +531,12 @@ static bool walk_whole(Schedule *s)
     return any;
 }
 
-bool build_shrink(Schedule *s) { return shrink_tiles(s) || walk_whole(s); }
+bool build_shrink(Schedule *s) { return shrink_tiles(&s->bands) || walk_whole(s); }
 
 /* Gives up memory on chip: size of tiles, then the second buffers of copies in, then that memory is read once. */
 static bool give_room(Schedule *s)
 {
-    if (shrink_tiles(s))
+    if (shrink_tiles(&s->bands))
         return true;
     if (s->load_depth > 1) {
         s->load_depth = 1;
@@ -646,6 +647,7 @@ bool build_plan(const BuildTask *task, const Schedule *schedule, Plan *plan, Dia
 bool build_fit(const BuildTask *task, Schedule *schedule, Plan *plan, Diag *diag)
 {
     Program p = open_program(task, schedule);
+    int less = 0; /* times that the tiles of the kernel of longer rows are made smaller */
     schedule->load_depth = schedule->store_depth = BUILD_DEPTH;
     if (!layout_make(p.nest, schedule->inside, &p.layout, diag))
         return false;
@@ -653,6 +655,8 @@ bool build_fit(const BuildTask *task, Schedule *schedule, Plan *plan, Diag *diag
         schedule->longer = (Bands){0};
         if (!task->bare && whole_sizes(&p, &schedule->bands))
             schedule->longer = longer_bands(&p, &schedule->bands);
+        for (int k = 0; k < less; k++)
+            shrink_tiles(&schedule->longer);
         if (!is_legal(&p, &schedule->longer))
             schedule->longer = (Bands){0};
         add_variants(&p);
@@ -670,7 +674,9 @@ bool build_fit(const BuildTask *task, Schedule *schedule, Plan *plan, Diag *diag
             schedule->store_depth = 1;
         else if (fit.crowded)
             schedule->load_depth = 1;
-        if (fit.exceeds && !(give_room(schedule) && is_legal(&p, &schedule->bands)))
+        if (fit.exceeds == ONLY_LONGER && shrink_tiles(&schedule->longer))
+            less++;
+        else if (fit.exceeds && !(give_room(schedule) && is_legal(&p, &schedule->bands)))
             break;
     }
     return refuse_nest(diag, "what it holds at once does not fit on chip");

@@ -363,14 +363,23 @@ static double product(const Nest *nest, uint64_t axes)
     return n;
 }
 
-/* Lanes of which every core gets a piece, in whole lines: wider tiles would be cut there, and their rows are as few
- * as if they were not. */
-static int64_t piece_for_each(const Nest *nest, const NpuChip *chip, const Band *band)
+/* Lanes of which all cores get about as many pieces, in whole lines; wider tiles would be cut there, or leave cores
+ * idle at the end, and their rows are as few as if they were not. Up to half as wide again as the estimate says. */
+static int64_t even_lanes(const Nest *nest, const NpuChip *chip, const Band *band)
 {
-    int64_t size = nest->axes.at[band->lanes.axis].size;
+    int64_t size = nest->axes.at[band->lanes.axis].size, most = band->lanes.tile * 3 / 2, best = 0;
     double others = product(nest, band->kept & ~bit(band->lanes.axis) & ~bit(band->rows.axis));
-    int64_t pieces = (int64_t)ceil(chip->aiv / others);
-    return ((size + pieces - 1) / pieces + LINE - 1) / LINE * LINE;
+    double least = INFINITY;
+    int64_t fewest = (int64_t)fmax(ceil(chip->aiv / others), ceil((double)size / (double)most));
+    for (int64_t pieces = fewest; pieces <= 2 * fewest; pieces++) {
+        int64_t lanes = ((size + pieces - 1) / pieces + LINE - 1) / LINE * LINE;
+        double walked = ceil(others * (double)pieces / chip->aiv) * (double)lanes;
+        if (walked < least * 0.98) {
+            least = walked;
+            best = lanes;
+        }
+    }
+    return best;
 }
 
 /* Tiles as large as fit. A reduced axis is whole where it fits. */
@@ -394,7 +403,7 @@ static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, cons
         band->lanes.tile = smaller(band->lanes.tile,
                                    ((lanes + chip->aiv - 1) / chip->aiv + LINE - 1) / LINE * LINE);
     if (rows_reduced && !lanes_reduced && band->lanes.axis != band->split)
-        band->lanes.tile = smaller(band->lanes.tile, piece_for_each(nest, chip, band));
+        band->lanes.tile = even_lanes(nest, chip, band);
     bool folded = nest->axes.at[band->lanes.axis].fold.n;
     band->lanes.whole = (lanes_reduced || folded) && band->lanes.tile >= lanes &&
                         band->lanes.axis != band->split;
@@ -541,6 +550,11 @@ static double band_cost(const Nest *nest, const NpuChip *chip, const Band *band,
     double turns = passes * turns_of(nest, band);
     return (fmax(c.in, fmax(c.out, c.vector)) + 0.2 * (c.in + c.out + c.vector) + TURN * turns) /
            cores;
+}
+
+double schedule_cost(const Nest *nest, const NpuChip *chip, const Band *band)
+{
+    return band_cost(nest, chip, band, schedule_values(nest, band));
 }
 
 /* Whether cores share out the rows and some load is the same for all of them. */

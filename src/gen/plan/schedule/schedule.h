@@ -93,6 +93,8 @@ uint32_t schedule_split(const Nest *nest, const NpuChip *chip, const Band *band,
  * in the way. */
 uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band, Band *best,
                         uint32_t most, const char **why);
+/* What the band's roles and tiles cost by the analytic model. */
+double schedule_cost(const Nest *nest, const NpuChip *chip, const Band *band);
 /* Whether no reduction is walked inside the walk of another one, and what is scanned is an axis of
  * the tile. */
 bool schedule_nests(const Nest *nest, const Band *band);

@@ -311,25 +311,55 @@ static void try_whole(Search *s)
 {
     for (uint32_t b = 0; b < s->best.schedule.bands.len; b++) {
         Schedule change = change_of(s);
-        if (make_whole(s, &change.bands.at[b]))
-            try_change(s, change);
+        if (make_whole(s, &change.bands.at[b])) {
+            PlanBuilt built = try_change(s, change);
+            try_larger(s, &built);
+        }
+    }
+}
+
+/* The same of a task that is too large to be timed, where the analytic cost is less; the estimate of what is held
+ * on chip is high, and lanes are made narrower until they fit. */
+static void hold_whole(Search *s)
+{
+    for (uint32_t b = 0; b < s->best.schedule.bands.len; b++) {
+        Diag quiet = diag_make(s->task.arena, "plan", STR(""));
+        PlanBuilt built = {.nest = s->task.nest, .schedule = change_of(s)};
+        Band *band = &built.schedule.bands.at[b];
+        double before = schedule_cost(s->task.nest, s->task.chip, band);
+        if (!make_whole(s, band))
+            continue;
+        if (band->rows.whole)
+            band->lanes.tile *= MOST_WHOLE;
+        if (build_fit(&s->task, &built.schedule, &built.plan, &quiet) &&
+            schedule_cost(s->task.nest, s->task.chip, &built.schedule.bands.at[b]) <
+                before * CLOCK_GAIN)
+            s->best = built;
     }
 }
 
 /* Tiles of fewer rows and more lanes, as large as before: longer bursts. */
+static bool widen_tiles(const Search *s, Band *band)
+{
+    BandTile *rows = &band->rows, *lanes = &band->lanes;
+    if (!rows->axis || rows->whole || lanes->whole)
+        return false;
+    int64_t all = (nest_size(s, lanes->axis) + LINE - 1) / LINE * LINE;
+    int64_t wider = lanes->tile * WIDER < all ? lanes->tile * WIDER : all;
+    int64_t by = (wider + lanes->tile - 1) / lanes->tile;
+    if (by < 2 || rows->tile < by)
+        return false;
+    lanes->tile = wider;
+    rows->tile /= by;
+    return true;
+}
+
 static void try_wider(Search *s)
 {
     Schedule change = change_of(s);
     bool any = false;
-    for (uint32_t b = 0; b < change.bands.len; b++) {
-        Band *band = &change.bands.at[b];
-        if (!band->rows.axis || band->rows.whole || band->lanes.whole || band->rows.tile < WIDER ||
-            nest_size(s, band->lanes.axis) < WIDER * band->lanes.tile)
-            continue;
-        band->rows.tile /= WIDER;
-        band->lanes.tile *= WIDER;
-        any = true;
-    }
+    for (uint32_t b = 0; b < change.bands.len; b++)
+        any = widen_tiles(s, &change.bands.at[b]) || any;
     if (any)
         try_change(s, change);
 }
@@ -357,6 +387,8 @@ static void search_programs(Search *s, const Roles *roles, bool always)
     uint32_t half = s->budget / 2;
     s->best.timed = s->budget &&
                     clock_cost_within(&s->best.plan, s->task.chip, s->most_records, &s->best.cost);
+    if (!s->budget)
+        hold_whole(s);
     if (!s->best.timed)
         return;
     *s->spent += s->best.cost.records;
