@@ -1,5 +1,5 @@
 /* Parts of planned programs that small sizes do not reach: rows so long that all cores work on one,
- * columns that stay on chip, wide pieces. In: tasks of a few lines at sizes that take them, with tiny
+ * columns that stay on chip. In: tasks of a few lines at sizes that take them, with tiny
  * tiles where rows would have to be long otherwise. Values on the interpreter, one task on the twin. */
 #include "eval/eval.h"
 #include "gen/plan/planners.h"
@@ -24,11 +24,11 @@ static const Row rows[] = {
      "_together", 64},
     {"2, 3, 2, 3203", "x / x.abs().sum((2, 3), keepdim=True)", "_together", 64},
     {"3, 7001", "x / x.amax(1, keepdim=True)", "_together", 64},
-    {"3, 61, 300", "x / torch.sqrt((x * x).mean(1, keepdim=True) + 1e-5)", "_64", 0},
-    {"3, 7, 1000", "torch.softmax(x, dim=1)", "_64", 0},
-    {"2, 19, 300", "x - x.mean(1, keepdim=True)", "_64", 0},
-    {"97, 5, 2100", "x.sum(1)", "_long", 0},
-    {"40, 9, 5000", "x.amax(1)", "_long", 0},
+    {"3, 61, 300", "x / torch.sqrt((x * x).mean(1, keepdim=True) + 1e-5)", "_whole", 0},
+    {"3, 7, 1000", "torch.softmax(x, dim=1)", "_whole", 0},
+    {"2, 19, 300", "x - x.mean(1, keepdim=True)", "_whole", 0},
+    {"97, 5, 2100", "x.sum(1)", "_kernel", 0},
+    {"40, 9, 5000", "x.amax(1)", "_whole", 0},
 };
 
 static const char *task_text(Arena *arena, const Row *row)
@@ -46,17 +46,17 @@ static void judge(const Row *row, EvalEngine engine)
     Arena arena = {0};
     const NpuChip *chip = npu_chip_find(STR("910B2"));
     Str source = str_from(task_text(&arena, row));
-    Diag diag = diag_make(&arena, "parts.py", source);
+    Diag diag = diag_make(&arena, "sizes.py", source);
     TorchOptions options = {0};
     EvalReference ref = {0};
     EvalConfig config = {.chip = chip, .engine = engine, .trust = true};
     Verdict v = verdict_make();
     Plan plan = {0};
-    TorchTask *task = torch_read_scaled(&arena, "parts.py", source, &options, SCALE_FULL, &diag);
+    TorchTask *task = torch_read_scaled(&arena, "sizes.py", source, &options, SCALE_FULL, &diag);
     CHECK_MSG(task, "%s", diag.items.len ? diag.items.at[0].text : "");
     REQUIRE(task);
     /* With a limit on tiles what is looked at is the primitives' way to plan, whatever is faster. */
-    REQUIRE(row->tile ? plan_prims(&arena, task->graph, chip, row->tile, "parts", &plan, &diag)
+    REQUIRE(row->tile ? plan_prims(&arena, task->graph, chip, row->tile, "sizes", &plan, &diag)
                       : plan_make(&arena, task->graph, chip, 0, &plan, &diag));
     CHECK_MSG(
         str_find(plan.craft, str_from(str_format(&arena, "def %s%s(", plan.name, row->part))) > 0,

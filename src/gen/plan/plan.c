@@ -8,8 +8,7 @@
 enum { UB_SPARE = 4 * 1024, MAX_SCRATCH = 96, MIN_TILE = 64, LINE = 128, MAX_TILE = 8192 };
 
 static const Strategy *const strategies[] = {&strategy_across, &strategy_scan,      &strategy_map,
-                                             &strategy_full,   &strategy_rows_full, &strategy_rows,
-                                             &strategy_middle};
+                                             &strategy_full,   &strategy_rows_full, &strategy_rows};
 
 /* ---- what the strategies build from ---- */
 
@@ -105,11 +104,6 @@ static long long buffer_bytes(const Writer *w, long long rows, long long wide)
         long long across = w->two && b->kind == KIND_PER_ROW ? 1 : wide;
         sum += high * across * (long long)dtype_bytes(b->dtype) * b->depth;
     }
-    for (uint32_t i = 0; i < w->g->leaves.len && w->whole; i++) {
-        PrimId id = w->g->leaves.at[i].prim;
-        if (w->g->prims.at[id].uses && write_kind(w, id) == KIND_TILE)
-            sum += 2 * w->whole * wide * (long long)dtype_bytes(w->g->prims.at[id].dtype);
-    }
     return sum;
 }
 
@@ -119,17 +113,15 @@ static void put_part_reason(const Job *job, const Part *part, int64_t tile, Buf 
     const Writer *w = part->w;
     long long rows = w->two ? w->block : 1, wide = w->wide ? w->wide : tile;
     uint32_t passes = w->s->reduced && !w->s->scanned ? reduce_passes(w) + 1 : 1;
-    bool whole = w->whole || (w->wide && !w->columns); /* rows stay on chip between the passes */
     if (part->when)
         buf_printf(out, "# If %s: tiles of ", part->when);
     else
         buf_printf(out, "# %s of ", job->parts.len > 1 ? "Otherwise: tiles" : "Tiles");
-    long long high = w->whole ? w->whole : rows;
-    if (high > 1)
-        buf_printf(out, "%lld rows by ", high);
+    if (rows > 1)
+        buf_printf(out, "%lld rows by ", rows);
     buf_printf(out, "%lld elements, %lld of the %u bytes of UB;\n", wide,
                buffer_bytes(w, rows, wide), job->chip->ub);
-    if (whole || passes == 1)
+    if (w->wide || passes == 1) /* rows stay on chip between the passes */
         buf_puts(out, "#   memory is read once.\n");
     else
         buf_printf(out, "#   %u passes over the inputs.\n", passes);

@@ -51,10 +51,9 @@ typedef struct Strategy {
     const char *reason; /* one sentence for the top of the program */
 } Strategy;
 
-extern const Strategy strategy_map;    /* no reduction: any broadcast pattern */
-extern const Strategy strategy_rows;   /* the last axis is reduced, others are kept */
-extern const Strategy strategy_middle; /* the last axis is kept */
-extern const Strategy strategy_full;   /* everything is reduced: two stages over the cores */
+extern const Strategy strategy_map;  /* no reduction: any broadcast pattern */
+extern const Strategy strategy_rows; /* the last axis is reduced, others are kept */
+extern const Strategy strategy_full; /* everything is reduced: two stages over the cores */
 
 extern const Strategy strategy_scan;      /* running sums and products */
 extern const Strategy strategy_rows_full; /* rows first, then their results over everything */

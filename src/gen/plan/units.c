@@ -110,43 +110,15 @@ static const char *const row_words[] = {[PRIM_SUM] = "row_sum",
                                         [PRIM_MIN] = "row_min",
                                         [PRIM_PROD] = "row_prod"};
 
-static const char *const column_words[] = {[PRIM_SUM] = "col_sum",
-                                           [PRIM_MAX] = "col_max",
-                                           [PRIM_MIN] = "col_min",
-                                           [PRIM_PROD] = "col_prod"};
-
-static WriteKind lane_kind(const Writer *w)
-{
-    return !w->two ? KIND_TILE : w->columns ? KIND_PER_COLUMN : KIND_PER_ROW;
-}
-
-/* Folding a tile into its accumulators, and spreading them over it. */
-static const char *folding(const Writer *w, PrimReduce kind)
-{
-    return w->columns ? column_words[kind] : row_words[kind];
-}
-
-static const char *spread(const Writer *w) { return w->columns ? "row" : "col"; }
+static WriteKind lane_kind(const Writer *w) { return w->two ? KIND_PER_ROW : KIND_TILE; }
 
 static const char *lane_view(Writer *w, const char *buffer)
 {
     return write_view(w, lane_kind(w), buffer);
 }
 
-/* Rows of a tile that are reduced plainly are accumulated each for itself, by one instruction a tile, and
- * folded into each other once. */
-static bool lanes_of_rows(const Writer *w, const Unit *u)
-{
-    return w->two && w->columns && u->kind == UNIT_PLAIN;
-}
-
-static const char *all_rows(Writer *w, const char *buffer)
-{
-    return str_format(w->arena, "%s[:%lld, :%s]", buffer, (long long)w->block, w->count);
-}
-
-/* Are lanes folded in the end? In one dimension, where the last axis is reduced. */
-static bool folds(const Writer *w) { return !w->two && w->s->axis[w->last].reduced; }
+/* Lanes are folded in the end, where they are not rows. */
+static bool folds(const Writer *w) { return !w->two; }
 
 static const char *lane_new(Writer *w, char stem, PrimId owner)
 {
@@ -159,11 +131,6 @@ void unit_start(Writer *w, Unit *u)
     /* the lowest finite number: -inf less -inf would be no number */
     const char *start = u->kind == UNIT_ONLINE ? "-3.4028234663852886e38" : unit_starts[kind];
     write_line(w, "with compute():");
-    if (lanes_of_rows(w, u)) {
-        u->lane[0] = write_buffer(w, 's', KIND_TILE, DT_F32, 1, u->first);
-        write_line(w, "    %s = %s", all_rows(w, u->lane[0]), start);
-        return;
-    }
     for (int i = 0; i < (u->second ? 2 : 1); i++) {
         u->lane[i] = lane_new(w, 'r', i ? u->second : u->first);
         write_line(w, "    %s = %s", folds(w) ? u->lane[i] : lane_view(w, u->lane[i]),
@@ -186,9 +153,8 @@ static void step_online(Writer *w, const Unit *u)
     const char *x = write_named(w, u->of), *m = lane_view(w, u->lane[0]);
     const char *s = lane_view(w, u->lane[1]), *n = lane_view(w, lane_new(w, 'n', 0));
     if (w->two) {
-        write_line(w, "%s = max(%s, %s(%s))", n, m, folding(w, PRIM_MAX), x);
-        write_line(w, "%s = %s * exp(%s - %s) + %s(exp(%s - %s(%s)))", s, s, m, n,
-                   folding(w, PRIM_SUM), x, spread(w), n);
+        write_line(w, "%s = max(%s, row_max(%s))", n, m, x);
+        write_line(w, "%s = %s * exp(%s - %s) + row_sum(exp(%s - col(%s)))", s, s, m, n, x, n);
     } else {
         write_line(w, "%s = max(%s, %s)", n, m, x);
         write_line(w, "%s = %s * exp(%s - %s) + exp(%s - %s)", s, s, m, n, x, n);
@@ -204,18 +170,13 @@ static void step_moments(Writer *w, const Unit *u, const char *first)
         lane[i] = lane_view(w, u->lane[i]);
     write_line(w, "if %s:", first);
     if (w->two) {
-        const char *sum = folding(w, PRIM_SUM);
-        write_line(w, "    %s = %s(%s) * (1.0 / f32(%s))", k, sum, x,
-                   w->columns ? w->rows : w->count);
-        write_line(w, "%s = %s - %s(%s)", d, x, spread(w), k);
-        write_line(w, "%s = %s + %s(%s)", lane[0], lane[0], sum, d);
-        write_line(w, "%s = %s + %s(%s * %s)", lane[1], lane[1], sum, d, d);
+        write_line(w, "    %s = row_sum(%s) * (1.0 / f32(%s))", k, x, w->count);
+        write_line(w, "%s = %s - col(%s)", d, x, k);
+        write_line(w, "%s = %s + row_sum(%s)", lane[0], lane[0], d);
+        write_line(w, "%s = %s + row_sum(%s * %s)", lane[1], lane[1], d, d);
         return;
     }
-    if (folds(w))
-        write_line(w, "    %s = reduce_sum(%s) / f32(%s)", k, x, w->count);
-    else
-        write_line(w, "    %s = %s", k, x);
+    write_line(w, "    %s = reduce_sum(%s) / f32(%s)", k, x, w->count);
     write_line(w, "%s = %s - %s", d, x, k);
     write_line(w, "%s = %s + %s", lane[0], lane[0], d);
     write_line(w, "%s = %s + %s * %s", lane[1], lane[1], d, d);
@@ -225,11 +186,10 @@ static void step_plain(Writer *w, const Unit *u)
 {
     PrimReduce kind = w->g->prims.at[u->first].reduce;
     bool again = w->two && w->g->prims.at[u->of].uses > 1;
-    bool rows = lanes_of_rows(w, u);
-    const char *lane = rows ? write_view(w, KIND_TILE, u->lane[0]) : lane_view(w, u->lane[0]);
+    const char *lane = lane_view(w, u->lane[0]);
     const char *x = again ? write_named(w, u->of) : write_expr(w, u->of);
-    if (w->two && !rows)
-        x = str_format(w->arena, "%s(%s)", folding(w, kind), x);
+    if (w->two)
+        x = str_format(w->arena, "%s(%s)", row_words[kind], x);
     write_line(w, "%s = %s", lane, unit_format(w, unit_steps[kind], lane, x));
 }
 
@@ -252,15 +212,6 @@ static const char *count_of(Writer *w, const Unit *u)
     char *text = buf_take(&out, w->arena);
     buf_free(&out);
     return text;
-}
-
-static void finish_rows(Writer *w, Unit *u)
-{
-    const char *result = lane_view(w, lane_new(w, 'r', u->first));
-    write_line(w, "%s = %s(%s)", result, folding(w, w->g->prims.at[u->first].reduce),
-               all_rows(w, u->lane[0]));
-    write_release(w, u->lane[0]);
-    w->name[u->first] = result;
 }
 
 static void finish_lanes(Writer *w, Unit *u)
@@ -310,8 +261,6 @@ void unit_finish(Writer *w, Unit *u)
 {
     if (folds(w))
         finish_scalars(w, u);
-    else if (lanes_of_rows(w, u))
-        finish_rows(w, u);
     else
         finish_lanes(w, u);
 }

@@ -208,7 +208,7 @@ static bool by_reciprocal(const Writer *w, PrimId id)
     if (p->op != PRIM_MAP || strcmp(p->form, "$0 / $1") || write_kind(w, id) == KIND_SCALAR)
         return false;
     const Prim *by = &w->g->prims.at[p->arg[1]];
-    if (by->op == PRIM_NUMBER || (write_kind(w, p->arg[1]) == KIND_PER_COLUMN && !w->columns))
+    if (by->op == PRIM_NUMBER || write_kind(w, p->arg[1]) == KIND_PER_COLUMN)
         return false;
     bool pays = write_kind(w, p->arg[1]) < write_kind(w, id) ||
                 (write_is_fixed(w, p->arg[1]) && !write_is_fixed(w, id));
@@ -380,9 +380,7 @@ static void declare(Writer *w, const WriteBuffer *b)
     else
         buf_printf(&w->buffers, "%s%s)\n", wide_of(w), depth);
     uint32_t bytes = (uint32_t)(dtype_bytes(b->dtype) * (unsigned)b->depth);
-    if (b->kind == KIND_PER_COLUMN && w->columns)
-        w->column_bytes += bytes;
-    else if (b->kind != KIND_PER_ROW)
+    if (b->kind != KIND_PER_ROW)
         w->bytes += bytes;
 }
 

@@ -37,22 +37,19 @@ typedef struct Writer {
     const char *first;                /* a condition: this is the first tile of a pass */
     uint32_t last;                    /* the tiled axis */
     bool two;                         /* tiles are `block` rows of `wide` (0: "tile") elements */
-    bool columns;                     /* rows are reduced: results are per column */
     bool one_row;                     /* what varies along rows only is read as a scalar */
     bool flat;                        /* for the moment only row 0 of them is used */
     uint32_t row_axis;                /* in two dimensions: the axis of the rows */
     const char *rows;                 /* their extent: "r.size" */
     int64_t block, wide;
-    int64_t whole;         /* rows of operands that are on chip as a whole; 0: none */
-    int load_depth;        /* of the buffers that loads go to */
-    int store_depth;       /* of those that stores come from */
-    PrimId *pair;          /* per reduction: the one it is computed together with; units.c */
-    const char **recip;    /* per prim: the name of its reciprocal, where that is needed */
-    const bool *wanted;    /* per prim: what the pass needs; NULL: everything */
-    const char *piece;     /* how many elements a piece of a row has, while one is reduced */
-    uint32_t next;         /* number for new names */
-    uint32_t bytes;        /* of buffers per element of the tile */
-    uint32_t column_bytes; /* where rows are reduced: of one value a column, beside them */
+    int load_depth;     /* of the buffers that loads go to */
+    int store_depth;    /* of those that stores come from */
+    PrimId *pair;       /* per reduction: the one it is computed together with; units.c */
+    const char **recip; /* per prim: the name of its reciprocal, where that is needed */
+    const bool *wanted; /* per prim: what the pass needs; NULL: everything */
+    const char *piece;  /* how many elements a piece of a row has, while one is reduced */
+    uint32_t next;      /* number for new names */
+    uint32_t bytes;     /* of buffers per element of the tile */
     VEC(PlanOperand) operands;
     VEC(PrimId) operand_prims; /* leaf, or 0 for outputs */
 } Writer;
