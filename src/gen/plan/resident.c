@@ -168,13 +168,10 @@ static Part *write_class(Job *job, int64_t block, int64_t wide)
     else
         item_cores(job, part, w->row_axis, rows);
     load_constants(w);
-    bool gathered = block == 1 && gathered_takes(job);
-    const char **lanes = gathered ? gathered_rows(w) : resident_start(w);
+    const char **lanes = resident_start(w);
     const char **columns = across_start(w);
-    if (!gathered) {
-        rows_open(w);
-        write_tile(w, lanes, columns);
-    }
+    rows_open(w);
+    write_tile(w, lanes, columns);
     w->depth = 1;
     if (job->s->outer)
         resident_finish(job, part, lanes);

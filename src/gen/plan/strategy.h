@@ -80,11 +80,6 @@ const char **resident_start(Writer *w);
 void resident_add(Writer *w, const char **lanes);
 void resident_finish(Job *job, Part *part, const char **lanes);
 
-/* Whether the job can be written with tiles of one row whose results are gathered 64 rows at a
- * time; and its loops and row values, which give the accumulators (gathered.c). */
-bool gathered_takes(const Job *job);
-const char **gathered_rows(Writer *w);
-
 /* Sums over all rows: rows of a core's own that tiles are added to; what a tile adds; the cores' rows
  * combined, and the outputs that come of them (across.c). */
 bool across_is(const Writer *w, PrimId id);
