@@ -288,6 +288,33 @@ T_TEST(read_negative_numbers_are_no_sizes)
     done(&r);
 }
 
+/* einops: the same nodes as the reshape, permute, expand and reduction that the pattern says. */
+T_TEST(read_einops)
+{
+    check_nodes("import einops\nreturn einops.rearrange(x, 'a b c -> c a b')", "permute");
+    check_shape("import einops\nreturn einops.rearrange(x, 'a b (c d) -> (a c) (d b)', c=2)",
+                "f32[4,6]");
+    check_shape("import einops\nreturn einops.rearrange(x, '... c -> c ...')", "f32[4,2,3]");
+    check_shape("import einops\nreturn einops.rearrange(x, 'a b c -> a 1 (b c)')", "f32[2,1,12]");
+    check_shape("from einops import repeat\nreturn repeat(x, 'a b c -> a n (b m) c', n=5, m=2)",
+                "f32[2,5,6,4]");
+    check_nodes("from einops import reduce\nreturn reduce(x, 'a b c -> a', 'mean')", "reduce.mean");
+    check_shape("from einops import reduce\nreturn reduce(x, 'a (b p) c -> a b c', 'max', p=3)",
+                "f32[2,1,4]");
+    check_error("import einops\nreturn einops.rearrange(x, 'a b -> b a')", "T010", 2,
+                "the pattern names 2 dims, the tensor has 3");
+    check_error("import einops\nreturn einops.rearrange(x, 'a (b c d -> b a c d')", "T010", 2,
+                "brackets");
+    check_error("import einops\nreturn einops.rearrange(x, 'a (b c) d -> a b c d')", "T010", 2,
+                "two lengths");
+    check_error("import einops\nreturn einops.rearrange(x, 'a (b c) d -> a b c d', c=2)", "T010", 2,
+                "dim 1 of size 3");
+    check_error("import einops\nreturn einops.rearrange(x, 'a b c -> a b')", "T010", 2,
+                "stands only on the left");
+    check_error("import einops\nreturn einops.repeat(x, 'a b c -> a n b c')", "T010", 2,
+                "the length of axis 'n' is not given");
+}
+
 T_TEST(read_errors_stand_at_their_line)
 {
     check_error("x = x + 1\nreturn torch.frobnicate(x)", "T011", 2, "torch.frobnicate");

@@ -3,7 +3,7 @@
 #include "base/version.h"
 #include "tests/t.h"
 
-#include "verdict/verdict.h"
+#include "verdict/show.h"
 #include <math.h>
 
 static Verdict full_verdict(Arena *a)
@@ -132,6 +132,48 @@ static void check_refused(const char *text)
     CHECK_MSG(!verdict_from_json(&a, str_from(text), &v, &diag), "accepted %s", text);
     CHECK(diag.errors > 0);
     arena_drop(&a);
+}
+
+static Str source_of(void *context, const char *file)
+{
+    (void)context;
+    return str_is(STR("k.cpp"), file)
+               ? STR("1\n2\n3\n4\n5\n6\n  x = q.AllocTensor<T>();\n  Add(x);\n")
+               : (Str){0};
+}
+
+/* What a terminal shows: the finding with its line, the other access with its own, and the closing line. */
+T_TEST(verdict_is_shown_with_its_source)
+{
+    Arena arena = {0};
+    Verdict v = full_verdict(&arena);
+    Buf out = {0};
+    v.hazards.at[0].message = "never freed";
+    verdict_show(&v, &(VerdictShow){.source = source_of}, &out);
+    static const char want[] = "k.cpp:7: error: never freed (AllocTensor) [S028]\n"
+                               "    7 |   x = q.AllocTensor<T>();\n"
+                               "      |         ^~~~~~~~~~~\n"
+                               "    9 times, first on core 3\n"
+                               "    writes UB bytes 32 to 63 at k.cpp:8\n"
+                               "    8 |   Add(x);\n"
+                               "      |   ^~~~~~~\n"
+                               "    on the device: hangs\n"
+                               "    repair: free\n"
+                               "acraft does not have: Sort32\n"
+                               "first wrong value: y[12345678901234] is nan, should be -inf\n";
+    buf_char(&out, 0);
+    CHECK_MSG(str_starts(buf_view(&out), want), "%s", out.at);
+    buf_clear(&out);
+    verdict_to_text(&v, &out);
+    CHECK(str_find(buf_view(&out), STR("AllocTensor<T>")) < 0);
+    CHECK(str_find(buf_view(&out), STR("acraft does not have: Sort32\n")) >= 0);
+    CHECK(str_find(buf_view(&out),
+                   STR("first wrong value: y[12345678901234] is nan, should be -inf\n")) >= 0);
+    buf_clear(&out);
+    verdict_show(&v, &(VerdictShow){.colour = true}, &out);
+    CHECK(str_find(buf_view(&out), STR("\033[")) >= 0);
+    buf_free(&out);
+    arena_drop(&arena);
 }
 
 T_TEST(what_is_no_verdict_is_refused)
