@@ -13,6 +13,8 @@ import acraft  # noqa: E402
 RELU = (ROOT / "examples/relu.craft").read_text()
 WRONG = RELU.replace("relu(a[:t.size])", "abs(a[:t.size])")
 TASK = str(ROOT / "tasks/activation/relu.py")
+# The same operator small, as a text: a thousand answers are judged twice.
+SMALL = (ROOT / "tasks/activation/relu.py").read_text().replace("ROWS = 4096", "ROWS = 64").replace("COLS = 393216", "COLS = 256")
 OPTIONS = dict(time=False, trust=True, fuzz=0)
 
 pytestmark = pytest.mark.skipif(not os.environ.get("ACRAFT_ALL"), reason="long; ACRAFT_ALL=1 runs it")
@@ -22,8 +24,8 @@ def test_a_thousand_rewards_and_none_lost():
     """verl's signature: one call for each answer, the same numbers as one judge gives for all of them."""
     answers = [(RELU, WRONG, "no program at all", f"# {i}\n" + RELU)[i % 4] for i in range(1000)]
     with acraft.Judge(**OPTIONS) as judge:
-        expected = [v.reward for v in judge(TASK, answers)]
-    rewards = [acraft.compute_score("acraft", answer, TASK, **OPTIONS) for answer in answers]
+        expected = [v.reward for v in judge(SMALL, answers)]
+    rewards = [acraft.compute_score("acraft", answer, SMALL, **OPTIONS) for answer in answers]
     assert len(rewards) == 1000 and rewards == expected
     assert rewards[:4] == [0.5, 0, 0, 0.5]
 
