@@ -1,17 +1,22 @@
 /* Do wrong kernels get through? Right Craft programs with one place made wrong, judged as `acraft judge`
  * judges by default; the yardstick is all of them.
  *
- *     bench-verdicts [--most N] [--list] [NAME...]      N mutants of each program (10)
+ *     bench-verdicts [--most N] [--list] [--log FILE] [NAME...]      N mutants of each program (10)
+ *
+ * --log appends each verdict to a file as it comes and takes from there what was judged before, so that the whole
+ * can be run in parts. A log is of one build:
+ * begin a new one after each change.
  *
  * Kinds: bounds (off by one), rounding (a cast that rounds otherwise, half precision between), reduction
- * (another start, order or operator), dtype, operands (swapped, one twice), stale (a load left out, an index
- * that stays), size (wrong only above a size), arithmetic (a constant, an operator). Only mutants that the
+ * (another start, order or operator), dtype, operands (swapped, one twice), results (swapped), stale (a load
+ * left out, an index that stays), size (wrong only above a size), arithmetic (a constant, an operator). Only mutants that the
  * checker and lowering take are judged: what does not compile proves nothing. A mutant that means the
  * same program is named in the table below with the reason, and not counted. Exit status 1: one got through. */
 #include "loop/bench_pool.h"
 #include "loop/judge_line.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "craft/craft.h"
 #include "ir/falsify.h"
 #include "lower/lower.h"
@@ -30,6 +35,10 @@ typedef struct Program {
 #define EXAMPLE(n, dir)                                        \
     {                                                          \
 #n, "examples/" #n ".craft", "tasks/" dir "/" #n ".py" \
+    }
+#define HERE(n)                                                 \
+    {                                                           \
+#n, "examples/" #n ".craft", "bench/verdicts/" #n ".py" \
     }
 static const Program programs[] = {
     EXEMPLAR(above_row_mean),
@@ -62,6 +71,20 @@ static const Program programs[] = {
     EXAMPLE(selu, "activation"),
     EXAMPLE(softmax, "activation"),
     EXAMPLE(log_softmax, "activation"),
+    /* halves, integers, indices, several results */
+    HERE(argmax),
+    HERE(cross_entropy),
+    HERE(cumsum),
+    HERE(dequant),
+    HERE(embedding),
+    HERE(kl_div),
+    HERE(less),
+    HERE(maxpool1d),
+    HERE(one_hot),
+    HERE(quantize),
+    HERE(running),
+    HERE(sgd),
+    HERE(swiglu),
 };
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
@@ -118,6 +141,29 @@ static const Rule rules[] = {
     {"operands", "target[t]", "pred[t]", "load("},
     {"operands", "b[:s.size] - a[:s.size]", "a[:s.size] - b[:s.size]", ""},
     {"operands", "a[:t.size] - b[:t.size]", "b[:t.size] - a[:t.size]", ""},
+    {"stale", "table[min(max(row, 0)", "table[min(max(i, 0)", ""},
+    {"stale", "x[r, 1, t]", "x[r, 0, t]", "load("},
+    {"stale", "x[r, 0, t]", "x[0, 0, t]", "load("},
+    {"stale", "target[r]", "target[0]", ""},
+    {"stale", "index[i]", "index[0]", ""},
+    {"bounds", "-128.0", "-127.0", ""},
+    {"bounds", "127.0", "126.0", ""},
+    {"bounds", "range(first, last)", "range(first, last - 1)", ""},
+    {"bounds", "- pad, 0)", "- pad + 1, 0)", ""},
+    {"bounds", "mine(count", "mine(count - 1", ""},
+    {"bounds", "t.size - 1]", "0]", ""},
+    {"reduction", "here > best", "here >= best", ""},
+    {"reduction", "t.start + ", "", ""},
+    {"reduction", " + carry", "", ""},
+    {"reduction", "cummax(", "cumsum(", ""},
+    {"reduction", "argmax(", "argmin(", ""},
+    {"rounding", "\"rint\"", "\"floor\"", ""},
+    {"rounding", "\"rint\"", "\"trunc\"", ""},
+    {"operands", "a[:t.size] < b[:t.size]", "b[:t.size] < a[:t.size]", ""},
+    {"arithmetic", "silu(", "relu(", ""},
+    {"arithmetic", " < ", " <= ", "cast("},
+    {"arithmetic", " == ", " >= ", "cast("},
+    {"arithmetic", " > ", " < ", "where("},
     {"rounding", "rsqrt(", "recip(", ""},
     {"rounding", "sqrt(", "abs(", ""},
     {"rounding", "exp(", "1.0 + (", ""},
@@ -253,6 +299,41 @@ static void mutate_loads(Arena *arena, const Program *p, Str text, Mutants *all)
     }
 }
 
+/* What `store(place, value)` stores; empty: no such line. */
+static Str stored_value(Str line)
+{
+    Str code = str_trim(line);
+    ptrdiff_t comma = str_find(code, STR("], "));
+    if (!str_starts(code, "store(") || comma < 0)
+        return (Str){0};
+    return str_slice(code, (size_t)comma + 3, code.len);
+}
+
+/* Two stores, one below the other, with what they store exchanged. */
+static void mutate_results(Arena *arena, const Program *p, Str text, Mutants *all)
+{
+    static const Rule swapped = {"results", "store(", "swapped", ""};
+    Str rest = text, line, before = {0};
+    for (uint32_t number = 1; str_next(&rest, '\n', &line); number++) {
+        Str first = stored_value(before), second = stored_value(line);
+        if (first.len && second.len) {
+            Mutant m = {.of = p, .rule = &swapped, .line = number};
+            Buf out = {0};
+            buf_str(&out, str_slice(text, 0, (size_t)(first.at - text.at)));
+            buf_str(&out, second);
+            buf_str(&out, str_slice(text, (size_t)(first.at + first.len - text.at),
+                                    (size_t)(second.at - text.at)));
+            buf_str(&out, first);
+            buf_str(&out, str_slice(text, (size_t)(second.at + second.len - text.at), text.len));
+            m.text = str_copy(arena, buf_view(&out));
+            m.changed = str_dup(arena, str_trim(line));
+            buf_free(&out);
+            vec_push(arena, all, m);
+        }
+        before = line;
+    }
+}
+
 /* ---- assignments made wrong ---- */
 
 /* What becomes of the right side `%s` of an assignment. */
@@ -262,6 +343,7 @@ static const Rule made_wrong[] = {
     {"arithmetic", "", "(%s) * 1.02", ""},
     {"arithmetic", "", "(%s) + 0.02", ""},
     {"arithmetic", "", "-(%s)", ""},
+    {"arithmetic", "", "(%s) + 1", ""},
     {"size", "", "(%s) * (1.0 if cols < 300 else 1.02)", ""},
     {"size", "", "(%s) * (1.0 if n < 3000000 else 1.02)", ""},
     {"size", "", "(%s) * (1.0 if rows < 300 else 1.02)", ""},
@@ -269,6 +351,9 @@ static const Rule made_wrong[] = {
     {"size", "", "(%s) * (1.0 if width < 300 else 1.02)", ""},
     {"size", "", "(%s) + f32(min(max(cols - 1000, 0), 1))", ""},
     {"size", "", "(%s) + f32(n // 3000000)", ""},
+    {"size", "", "min(%s, 4000)", ""},
+    {"size", "", "(%s) * (1.0 if count < 300 else 1.02)", ""},
+    {"size", "", "(%s) * (1.0 if half < 300 else 1.02)", ""},
     {"bounds", "", "(%s) * (1.0 if t.start == 0 else 1.02)", ""},
     {"bounds", "", "(%s) * (1.0 if s.start == 0 else 1.02)", ""},
     {"bounds", "", "(%s) * (1.0 if t.size == tile else 1.02)", ""},
@@ -390,6 +475,7 @@ static bool make_mutants(Arena *arena, const Program *p, uint32_t most, Mutants 
     vec_push(arena, chosen, right);
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         mutate_by(arena, p, text, &rules[r], &all);
+    mutate_results(arena, p, text, &all);
     mutate_loads(arena, p, text, &all);
     mutate_assignments(arena, p, text, &all);
     Mutants kept = {0};
@@ -434,7 +520,46 @@ static void take_reply(Mutant *m, Str reply)
     snprintf(m->reason, sizeof m->reason, "%.*s", STR_ARG(reply));
 }
 
-static void judge_all(Mutants *mutants)
+/* ---- what was judged before ---- */
+
+static uint64_t key_of(const Mutant *m) { return hash64(m->text.at, m->text.len); }
+
+/* A line of the log: program, hash of the text, then the reply. */
+static void log_reply(FILE *log, const Mutant *m, Str reply, double seconds)
+{
+    if (!log)
+        return;
+    fprintf(log, "%s %016llx %.*s\n", m->of->name, (unsigned long long)key_of(m), STR_ARG(reply));
+    fflush(log);
+    printf("%s %s:%u %.0f s %.*s\n", m->line ? m->rule->kind : "as it is", m->of->name, m->line,
+           seconds, STR_ARG(reply));
+    fflush(stdout);
+}
+
+static void read_log(FILE *log, Mutants *mutants)
+{
+    char line[4096];
+    while (log && fgets(line, sizeof line, log)) {
+        Str rest = str_trim(str_from(line)), name = {0}, key = {0};
+        str_next(&rest, ' ', &name);
+        str_next(&rest, ' ', &key);
+        for (uint32_t i = 0; i < mutants->len; i++) {
+            char wanted[20];
+            snprintf(wanted, sizeof wanted, "%016llx", (unsigned long long)key_of(&mutants->at[i]));
+            if (str_is(name, mutants->at[i].of->name) && str_is(key, wanted))
+                take_reply(&mutants->at[i], rest);
+        }
+    }
+}
+
+static uint32_t next_open(const Mutants *mutants, uint32_t from)
+{
+    while (from < mutants->len && mutants->at[from].status[0])
+        from++;
+    return from;
+}
+
+static void judge_all(Mutants *mutants, FILE *log)
 {
     Desk desk = {.mutants = mutants};
     desk.spec = (JudgeSpec){.chip = npu_chip_find(STR("910B2")),
@@ -447,19 +572,19 @@ static void judge_all(Mutants *mutants)
     PoolSpec spec = {.recycle = 64, .seconds = 300, .work = judge_one, .context = &desk};
     Pool *pool = pool_open(&spec);
     PoolReply reply;
-    for (uint32_t sent = 0, done = 0; done < mutants->len;) {
+    for (uint32_t open = next_open(mutants, 0); open < mutants->len || pool_busy(pool);) {
         char number[16];
-        while (sent < mutants->len && pool_busy(pool) < pool_jobs(pool)) {
-            snprintf(number, sizeof number, "%u", sent);
-            if (!pool_send(pool, sent, str_from(number)))
+        while (open < mutants->len && pool_busy(pool) < pool_jobs(pool)) {
+            snprintf(number, sizeof number, "%u", open);
+            if (!pool_send(pool, open, str_from(number)))
                 break;
-            sent++;
+            open = next_open(mutants, open + 1);
         }
         if (!pool_next(pool, 60, -1, &reply))
             continue;
-        take_reply(&mutants->at[reply.id],
-                   reply.end == POOL_DONE ? reply.text : STR("0 timeout not judged in time"));
-        done++;
+        Str text = reply.end == POOL_DONE ? reply.text : STR("0 timeout not judged in time");
+        take_reply(&mutants->at[reply.id], text);
+        log_reply(log, &mutants->at[reply.id], text, reply.seconds);
     }
     pool_close(pool);
     judge_cache_close(desk.spec.cache);
@@ -474,6 +599,14 @@ static const char *same_because(const Mutant *m)
             !strcmp(equivalent[i].line, m->changed))
             return equivalent[i].reason;
     return NULL;
+}
+
+/* A failure that is the candidate's: one of ours (no compiler, out of time) catches nothing. */
+static bool is_caught(const Mutant *m)
+{
+    VerdictStatus status;
+    return m->reward <= 0 && verdict_status_from_text(str_from(m->status), &status) &&
+           verdict_status_row(status)->counted && status != VERDICT_TIMEOUT;
 }
 
 static int report(const Mutants *mutants, bool list)
@@ -491,10 +624,13 @@ static int report(const Mutants *mutants, bool list)
         const char *because = same_because(m);
         same += because != NULL;
         wrong += !because;
-        caught += !because && m->reward <= 0;
-        ran += !because && m->reward <= 0 && strcmp(m->status, "not-parsed") != 0;
-        if (list || (!because && m->reward > 0))
-            printf("%s %-12s %s:%u  %s  (%s%s%s)\n", m->reward > 0 ? "PASSED  " : "caught  ",
+        caught += !because && is_caught(m);
+        ran += !because && is_caught(m) && strcmp(m->status, "not-parsed") != 0;
+        if (list || (!because && !is_caught(m)))
+            printf("%s %-12s %s:%u  %s  (%s%s%s)\n",
+                   is_caught(m)    ? "caught  "
+                   : m->reward > 0 ? "PASSED  "
+                                   : "not told",
                    m->rule->kind, m->of->craft, m->line, m->changed, m->status,
                    because ? "; the same program: " : "", because ? because : "");
     }
@@ -519,18 +655,26 @@ int main(int argc, char **argv)
     Mutants mutants = {0};
     uint32_t most = 10;
     bool list = false;
+    FILE *log = NULL;
     int first = 1;
     for (; first < argc && argv[first][0] == '-'; first++) {
-        list |= !strcmp(argv[first], "--list");
-        if (!strcmp(argv[first], "--most") && first + 1 < argc)
+        bool more = first + 1 < argc;
+        if (!strcmp(argv[first], "--list"))
+            list = true;
+        else if (!strcmp(argv[first], "--log") && more)
+            log = fopen(argv[++first], "a+");
+        else if (!strcmp(argv[first], "--most") && more)
             most = (uint32_t)strtoul(argv[++first], NULL, 10);
     }
     for (size_t i = 0; i < PROGRAMS; i++)
         if (is_wanted(&programs[i], argv + first, argc - first) &&
             !make_mutants(&arena, &programs[i], most, &mutants, &diag))
             fprintf(stderr, "%s\n", diag.items.at[0].text);
-    judge_all(&mutants);
+    read_log(log, &mutants);
+    judge_all(&mutants, log);
     int status = report(&mutants, list);
+    if (log)
+        fclose(log);
     arena_drop(&arena);
     return status;
 }
