@@ -73,41 +73,12 @@ bool run_read_tiling(Arena *arena, const RunOptions *options, Str *tiling, Diag 
     return file_read(arena, text, 1 << 20, tiling, diag);
 }
 
-/* --attr NAME=VALUE for a parameter that is a number. */
-static const char *attr_of(const RunOptions *options, const char *name)
-{
-    size_t len = strlen(name);
-    for (uint32_t i = 0; i < options->attrs.len; i++)
-        if (strncmp(options->attrs.at[i], name, len) == 0 && options->attrs.at[i][len] == '=')
-            return options->attrs.at[i] + len + 1;
-    return NULL;
-}
-
-static bool bind_values(Job *job, const TwinParams *params, TwinArg *args)
-{
-    for (uint32_t i = 0; i < params->len; i++) {
-        const TwinParam *param = &params->at[i];
-        const char *value = param->pointer ? NULL : attr_of(job->options, param->name);
-        if (!value)
-            continue;
-        if (!twin_value_parse(job->arena, param->type, value, &args[i].bytes, &job->diag))
-            return false;
-        args[i].kind = TWIN_ARG_VALUE;
-    }
-    return true;
-}
-
 static bool bind(Job *job, const TwinKernel *kernel)
 {
     const TwinParams *params = twin_kernel_params(kernel);
-    NameList given = {0};
-    for (uint32_t i = 0; i < params->len; i++)
-        if (!params->at[i].pointer && attr_of(job->options, params->at[i].name))
-            vec_push(job->arena, &given, params->at[i].name);
     TwinArg *args;
-    if (!twin_bind(job->arena, params, job->tensors.at, job->tensors.len, &given, &args,
-                   &job->diag) ||
-        !bind_values(job, params, args))
+    if (!twin_bind(job->arena, params, job->tensors.at, job->tensors.len, &job->options->attrs,
+                   &args, &job->diag))
         return false;
     twin_warn_of_order(params, job->tensors.at, args, &job->diag);
     job->launch.args = args;

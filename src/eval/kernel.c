@@ -61,7 +61,7 @@ static bool launch(EvalJudge *j, const TwinKernel *kernel, EvalTensors *tensors,
     uint32_t before = j->diag->items.len;
     TwinArg *args = arena_array(j->arena, TwinArg, params->len + 1);
     if (!eval_operand_args(j, tensors, params, args) &&
-        !twin_bind(j->arena, params, tensors->at, tensors->count, NULL, &args, j->diag))
+        !twin_bind(j->arena, params, tensors->at, tensors->count, j->config->attrs, &args, j->diag))
         return eval_judge_fail(j, VERDICT_BAD_TILING, STAGE_TILING, first_error(j, before));
     for (uint32_t i = 0; i < params->len; i++)
         if (args[i].kind == TWIN_ARG_VALUE && is_tiling(&args[i]))

@@ -95,16 +95,29 @@ static bool check_all(const TwinParams *params, const TwinTensor *tensors, uint3
     return diag_ok(diag);
 }
 
-static bool is_given(const NameList *given, const char *name)
+/* What stands behind "NAME=". */
+static const char *attr_of(const NameList *attrs, const char *name)
 {
-    for (uint32_t i = 0; given && i < given->len; i++)
-        if (strcmp(given->at[i], name) == 0)
-            return true;
-    return false;
+    size_t len = strlen(name);
+    for (uint32_t i = 0; attrs && i < attrs->len; i++)
+        if (strncmp(attrs->at[i], name, len) == 0 && attrs->at[i][len] == '=')
+            return attrs->at[i] + len + 1;
+    return NULL;
+}
+
+static bool bind_value(Arena *arena, const TwinParam *param, const NameList *attrs, TwinArg *arg,
+                       bool *bound, Diag *diag)
+{
+    const char *value = param->pointer ? NULL : attr_of(attrs, param->name);
+    *bound = value || fixed_arg(param, arg);
+    if (!value)
+        return true;
+    arg->kind = TWIN_ARG_VALUE;
+    return twin_value_parse(arena, param->type, value, &arg->bytes, diag);
 }
 
 bool twin_bind(Arena *arena, const TwinParams *params, const TwinTensor *tensors,
-               uint32_t tensor_count, const NameList *given, TwinArg **args, Diag *diag)
+               uint32_t tensor_count, const NameList *attrs, TwinArg **args, Diag *diag)
 {
     bool *bound = arena_array(arena, bool, params->len + 1);
     bool *used = arena_array(arena, bool, tensor_count + 1);
@@ -114,9 +127,8 @@ bool twin_bind(Arena *arena, const TwinParams *params, const TwinTensor *tensors
         if (tensor >= 0 && !used[tensor] && params->at[i].pointer) {
             (*args)[i] = (TwinArg){.kind = TWIN_ARG_TENSOR, .index = (uint32_t)tensor};
             bound[i] = used[tensor] = true;
-        } else {
-            bound[i] = is_given(given, params->at[i].name) ||
-                       fixed_arg(&params->at[i], &(*args)[i]);
+        } else if (!bind_value(arena, &params->at[i], attrs, &(*args)[i], &bound[i], diag)) {
+            return false;
         }
     }
     bind_rest(params, tensor_count, used, *args, bound);

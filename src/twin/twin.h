@@ -234,10 +234,10 @@ bool twin_run(Arena *arena, const TwinKernel *kernel, const TwinLaunch *launch,
               const TwinOptions *options, TwinRun *run, Verdict *verdict);
 
 /* Binds parameters to tensors by name, then the rest in order; `workspace` and `tiling` by their
- * usual names. Parameters in `given` get their value elsewhere. False with an error when something
- * is left over on either side. */
+ * usual names. A number in `attrs` ("NAME=VALUE"; NULL: none) is the value of the parameter of its name. False with
+ * an error when something is left over on either side. */
 bool twin_bind(Arena *arena, const TwinParams *params, const TwinTensor *tensors,
-               uint32_t tensor_count, const NameList *given, TwinArg **args, Diag *diag);
+               uint32_t tensor_count, const NameList *attrs, TwinArg **args, Diag *diag);
 /* Warns of tensors that were bound by their order alone: a misspelt name looks like that. */
 void twin_warn_of_order(const TwinParams *params, const TwinTensor *tensors, const TwinArg *args,
                         Diag *diag);

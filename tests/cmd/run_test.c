@@ -152,3 +152,48 @@ T_TEST(run_warns_of_a_misspelt_tensor)
     file_remove_tree(dir, &diag);
     arena_drop(&arena);
 }
+
+/* A kernel that computes is not said to compute nothing, outputs are named once, and without --blocks a task's kernel is
+ * launched on every core, as the help says; a number by value comes with --attr. */
+T_TEST(run_says_what_is_wrong_with_a_tasks_result)
+{
+    static const struct {
+        const char *kernel, *blocks, *said;
+    } golden[] = {
+        {"scale_to_nothing", "48",
+         "scale, full: x f32[6144] -> output0 f32[6144]\n"
+         "first wrong value: output 0[0] is 0, should be 2.086469888687134\n"
+         "not-computed (compare): output 0 is all zeros; the reference is not\n"},
+        {"scale_too_far", "48",
+         "scale, full: x f32[6144] -> output0 f32[6144]\n"
+         "first wrong value: output 0[0] is 2.6080873012542725, should be 2.086469888687134\n"
+         "wrong (compare): output 0: wrong: 6144 of 6144 elements, first [0] got 2.6080873 want "
+         "2.08646989 (allowed 4.38e-06); max abs error 2.14, max rel error 0.25; looks like: too "
+         "large by a factor of 1.25\n"},
+        {"scale_by_cores", NULL, "scale, full: x f32[6144] -> output0 f32[6144]\nok"},
+        {"scale_by_cores", "24",
+         "scale, full: x f32[6144] -> output0 f32[6144]\n"
+         "first wrong value: output 0[0] is 1.043234944343567, should be 2.086469888687134\n"
+         "not-computed (compare): output 0 equals input 0; the reference does not\n"},
+    };
+    for (size_t i = 0; i < sizeof golden / sizeof *golden; i++) {
+        Arena arena = {0};
+        Str text;
+        char *kernel = str_format(&arena, "tests/cmd/run/%s.cpp", golden[i].kernel);
+        char *argv[] = {"run",
+                        kernel,
+                        "--task",
+                        "tests/cmd/run/scale.py",
+                        "--trust",
+                        "--attr",
+                        "n=6144",
+                        "--scale",
+                        "full",
+                        golden[i].blocks ? "--blocks" : NULL,
+                        (char *)golden[i].blocks,
+                        NULL};
+        run_quietly(&arena, golden[i].blocks ? 11 : 9, argv, &text);
+        CHECK_MSG(str_find(text, str_from(golden[i].said)) >= 0, "%s: %.*s", kernel, STR_ARG(text));
+        arena_drop(&arena);
+    }
+}

@@ -75,20 +75,12 @@ static inline void visit_read_launch(Visit *v, Str line)
 static inline void visit_bind_launch(Visit *v, const TwinKernel *kernel)
 {
     const TwinParams *params = twin_kernel_params(kernel);
-    NameList given = {0};
+    NameList attrs = {0};
     for (uint32_t i = 0; i < v->attr_count; i++)
-        vec_push(&v->arena, &given,
-                 str_format(&v->arena, "%.*s", (int)strcspn(v->attrs[i], "="), v->attrs[i]));
+        vec_push(&v->arena, &attrs, v->attrs[i]);
     TwinArg *args;
     REQUIRE(
-        twin_bind(&v->arena, params, v->tensors, v->launch.tensor_count, &given, &args, &v->diag));
-    for (uint32_t p = 0; p < params->len; p++)
-        for (uint32_t i = 0; i < given.len; i++)
-            if (strcmp(params->at[p].name, given.at[i]) == 0) {
-                args[p].kind = TWIN_ARG_VALUE;
-                REQUIRE(twin_value_parse(&v->arena, params->at[p].type,
-                                         strchr(v->attrs[i], '=') + 1, &args[p].bytes, &v->diag));
-            }
+        twin_bind(&v->arena, params, v->tensors, v->launch.tensor_count, &attrs, &args, &v->diag));
     v->launch.args = args;
     v->launch.arg_count = params->len;
 }
