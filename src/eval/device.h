@@ -13,6 +13,7 @@ typedef struct EvalRoom {
     bool by_kernel;    /* by a kernel, or copied from where one has written */
     bool by_host;      /* host code has written to it */
     bool is_result;    /* host code gives it back */
+    bool is_part;      /* what it gives back is not all of it: a padded buffer, a slice */
     bool given;        /* an argument of the call */
     bool holds;    /* without values: what it holds is there all the same (indices, tiling data) */
     bool lent;     /* its memory is a sample's (eval/sample.h) */

@@ -123,8 +123,12 @@ static Str disk_answer(EvalHost *host, const TwinEvent *e)
 static void mark_results(EvalDevice *d, const TwinValue *v)
 {
     EvalRoom *room = v->kind == BIND_TENSOR ? eval_device_at(d, v->view.address) : NULL;
-    if (room)
+    uint64_t count = 0;
+    if (room) {
         room->is_result = true;
+        room->is_part |= twin_view_count(&v->view, &count) &&
+                         count * dtype_bytes(v->view.dtype) < room->memory.bytes;
+    }
     for (uint32_t i = 0; v->kind == BIND_LIST && i < v->count; i++)
         mark_results(d, &v->list[i]);
 }

@@ -187,15 +187,15 @@ bool eval_host_computes(EvalHost *host)
 }
 
 /* Fresh memory that one launch writes and the caller gets is an output: all of it must be written.
- * Other fresh memory is scratch. */
+ * Other fresh memory is scratch, and a result of which the caller gets a part: what it gets is compared. */
 static SimRole role_of(const EvalRoom *room, uint64_t bytes, bool no_values)
 {
     if (no_values && room->holds && !room->is_result)
         return SIM_IN; /* so that the launch has what it holds */
     if (room->known)
         return SIM_INOUT;
-    return room->is_result && room->uses == 1 && bytes == room->memory.bytes ? SIM_OUT
-                                                                             : SIM_WORKSPACE;
+    bool all = room->is_result && !room->is_part && bytes == room->memory.bytes;
+    return all && room->uses == 1 ? SIM_OUT : SIM_WORKSPACE;
 }
 
 static TwinTensor *tensors_of(Arena *arena, const Lents *lents)
@@ -469,6 +469,8 @@ static bool lend_address(EvalHost *host, EvalDevice *d, uint64_t address, const 
     *arg = (TwinArg){.kind = TWIN_ARG_NULL};
     if (!address || !room)
         return true;
+    if (host->j->config->no_values && room->is_part) /* which of it must be written is not known */
+        return fail_launch(host, VERDICT_NO_TIME, "host code gives back part of a tensor");
     TwinView view = view_from(room, address);
     for (uint32_t i = 0; i < lents->len; i++) {
         if (lents->at[i].room != room)

@@ -186,13 +186,28 @@ static uint32_t list_numbers(const Tensor *t, StrewKind kind, const Strew *s, bo
     return n;
 }
 
+/* What a text tells by a number without naming it: the number's root, square, quotient, logarithm, exponential, half or
+ * double, on either side of 0. */
+static double derived_number(double x, uint64_t r, bool negative)
+{
+    const double made[] = {sqrt(fabs(x)), x * x, 1 / x, log(fabs(x)), exp(x), x / 2, 2 * x};
+    double y = fabs(made[r % 7]);
+    y = y > 0 && y <= STREW_NEAR ? y : fabs(x);
+    return negative && r >> 8 & 1 ? -y : y;
+}
+
 static void strew_numbers(Tensor *t, StrewKind kind, const double *numbers, uint32_t n,
                           uint64_t seed, uint64_t stream, bool negative)
 {
     for (int64_t i = 0; n && i < t->count; i++) {
         uint64_t r = rng_u64(seed ^ (0x6E756D62u + (uint64_t)kind), stream, (uint64_t)i);
-        if (r % (kind == STREW_NUMBERS ? NUMBERED : FAR_NUMBERED) == 0)
-            tensor_set(t, i, near_number(numbers[(r >> 32) % n], r >> 8, t->dtype, negative));
+        bool near = kind == STREW_NUMBERS;
+        if (r % (near ? NUMBERED : FAR_NUMBERED) != 0)
+            continue;
+        double x = numbers[(r >> 32) % n];
+        tensor_set(t, i,
+                   near && (r >> 16) % 4 == 0 ? derived_number(x, r >> 20, negative)
+                                              : near_number(x, r >> 8, t->dtype, negative));
     }
 }
 

@@ -8,7 +8,8 @@
  *               with its middle turned round. Pieces that begin, end and add up alike are not the same piece
  *     related   the second quarter: runs in which every element is one number times its neighbour, or that number
  *               more; twice, minus and what task and text name
- *     numbers   up to 100 in size: numbers that task and text name, and what lies next to them
+ *     numbers   up to 100 in size: numbers that task and text name, what lies next to them, and in one of four places
+ *               their roots, squares, quotients, logarithms, exponentials, halves and doubles
  *     far       the same up to 5000
  *     farther   the same up to a million
  *     beyond    the last quarter: runs that lie as a whole above, and below, what task and text name

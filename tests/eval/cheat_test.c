@@ -273,6 +273,37 @@ T_TEST(a_result_like_the_workspace_is_computed)
     check_said(&j, "room", VERDICT_OK, "");
 }
 
+static void replace_first(Arena *arena, EvalText *t, const char *from, const char *to)
+{
+    ptrdiff_t at = str_find(t->text, str_from(from));
+    REQUIRE(at >= 0);
+    t->text = str_from(
+        str_format(arena, "%.*s%s%s", (int)at, t->text.at, to, t->text.at + at + strlen(from)));
+}
+
+static void check_padded(const char *given_back, VerdictStatus want, const char *reason)
+{
+    Judged j = {.verdict = verdict_make()};
+    EvalCandidate c;
+    j.diag = diag_make(&j.arena, "relu", STR(""));
+    REQUIRE(candidate_as(&j.arena, "relu", "direct", &c));
+    for (uint32_t i = 0; i < c.texts.len; i++)
+        if (str_ends(str_from(c.texts.at[i].path), "pybind11.cpp")) {
+            replace_first(&j.arena, &c.texts.at[i], "at::empty({n},", "at::empty({2 * n},");
+            replace_first(&j.arena, &c.texts.at[i], "return y;", given_back);
+        }
+    judge_candidate(&j, &c, "tests/eval/tasks/relu.py");
+    check_said(&j, given_back, want, reason);
+}
+
+/* A result with room behind it: what is given back must be written, the rest need not. */
+T_TEST(a_part_of_a_buffer_is_given_back)
+{
+    check_padded("return y.slice(0, 0, n);", VERDICT_OK, "");
+    check_padded("return y.slice(0, n, 2 * n);", VERDICT_NOT_COMPUTED, "output 0 is all equal");
+    check_padded("return y.slice(0, n / 2, n / 2 + n);", VERDICT_WRONG, "output 0");
+}
+
 /* A kernel that copies, and at:: calls that do the rest before, after and beside it. */
 #define RUN(from, to) "EXEC_NPU_CMD(aclnnReluCustom, " from ", " to ");"
 

@@ -149,6 +149,33 @@ T_TEST(strewn_numbers_are_those_of_task_and_text)
     drop(&s);
 }
 
+/* x * x == 2.25 holds at -1.5 and at 1.5, which the text does not name. */
+T_TEST(strewn_numbers_are_roots_squares_and_logarithms_too)
+{
+    static const double told[] = {1.5, -1.5, 5.0625, -5.0625, 1.125, -4.5};
+    Strewing s;
+    strew(&s, "torch.relu(x)", 0);
+    REQUIRE(s.taken);
+    double named[] = {2.25};
+    Strew near = strew_all(STREW_BIT(NUMBERS));
+    int found[6] = {0}, logarithms = 0;
+    near.numbers = named;
+    near.number_count = 1;
+    for (uint64_t seed = 0; seed < 64; seed++) {
+        graph_inputs_strew(s.ref.graph, &s.ref.in, &near, seed);
+        for (int64_t i = 0; i < s.ref.in.inputs[0]->count; i++) {
+            double x = tensor_get(s.ref.in.inputs[0], i);
+            for (int k = 0; k < 6; k++)
+                found[k] += x == told[k];
+            logarithms += fabs(fabs(x) - log(2.25)) < 1e-6;
+        }
+    }
+    for (int k = 0; k < 6; k++)
+        CHECK_MSG(found[k] > 0, "%g", told[k]);
+    CHECK(logarithms > 0);
+    drop(&s);
+}
+
 T_TEST(strewn_nan_and_infinity_where_they_are_defined)
 {
     Strewing s;
