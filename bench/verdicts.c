@@ -198,6 +198,18 @@ static const struct {
     {"mse_loss", 23, "a[:t.size] = b[:t.size] - a[:t.size]", "it is squared"},
     {"largest_step", 29, "w2[:cols] = w[:cols] - d[:cols] * (0.01 / (seen - 0.00001))",
      "the result changes by less than its rounding"},
+    {"argmax", 22, "here = (reduce_max(a[:t.size])) * 1.0005",
+     "a factor keeps what is the largest"},
+    {"argmax", 22, "here = (reduce_max(a[:t.size])) * (1.0 if cols < 300 else 1.02)",
+     "a factor keeps what is the largest"},
+    {"cross_entropy", 23, "m = (max(m, reduce_max(a[:t.size]))) * 1.0005",
+     "m is added and taken off: any shift near the largest gives the same up to 170,000"},
+    {"dequant", 22,
+     "b[:r.size, :t.size] = (cast(q[:r.size, :t.size], f16) * row(s[:t.size])) * 1.0005",
+     "half a unit of the last place of f16, of two that are allowed"},
+    {"dequant", 22,
+     "b[:r.size, :t.size] = (cast(q[:r.size, :t.size], f16) * row(s[:t.size])) + 0.02",
+     "a third of a unit of the larger results of f16, below its absolute tolerance"},
     {"above_row_mean", 23,
      "b[:r.size, :cols] = (a[:r.size, :cols] - col(mean[:r.size])) * (1.0 if cols < 300 else 1.02)",
      "only its sign is used"},
@@ -520,6 +532,14 @@ static void take_reply(Mutant *m, Str reply)
     snprintf(m->reason, sizeof m->reason, "%.*s", STR_ARG(reply));
 }
 
+/* A failure that is the candidate's: one of ours (no compiler, out of time) catches nothing. */
+static bool is_caught(const Mutant *m)
+{
+    VerdictStatus status;
+    return m->reward <= 0 && verdict_status_from_text(str_from(m->status), &status) &&
+           verdict_status_row(status)->counted && status != VERDICT_TIMEOUT;
+}
+
 /* ---- what was judged before ---- */
 
 static uint64_t key_of(const Mutant *m) { return hash64(m->text.at, m->text.len); }
@@ -536,6 +556,14 @@ static void log_reply(FILE *log, const Mutant *m, Str reply, double seconds)
     fflush(stdout);
 }
 
+/* What failed for a reason of ours is judged again. */
+static void take_logged(Mutant *m, Str reply)
+{
+    take_reply(m, reply);
+    if (m->reward <= 0 && !is_caught(m))
+        m->status[0] = 0;
+}
+
 static void read_log(FILE *log, Mutants *mutants)
 {
     char line[4096];
@@ -547,7 +575,7 @@ static void read_log(FILE *log, Mutants *mutants)
             char wanted[20];
             snprintf(wanted, sizeof wanted, "%016llx", (unsigned long long)key_of(&mutants->at[i]));
             if (str_is(name, mutants->at[i].of->name) && str_is(key, wanted))
-                take_reply(&mutants->at[i], rest);
+                take_logged(&mutants->at[i], rest);
         }
     }
 }
@@ -599,14 +627,6 @@ static const char *same_because(const Mutant *m)
             !strcmp(equivalent[i].line, m->changed))
             return equivalent[i].reason;
     return NULL;
-}
-
-/* A failure that is the candidate's: one of ours (no compiler, out of time) catches nothing. */
-static bool is_caught(const Mutant *m)
-{
-    VerdictStatus status;
-    return m->reward <= 0 && verdict_status_from_text(str_from(m->status), &status) &&
-           verdict_status_row(status)->counted && status != VERDICT_TIMEOUT;
 }
 
 static int report(const Mutants *mutants, bool list)

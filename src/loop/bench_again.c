@@ -108,12 +108,12 @@ void judge_again(Judging *j, const CaseSpec *first)
     case_forget(j->cache, case_ready(j->cache, j->spec, j->task, &c));
 }
 
-void judge_strewn(Judging *j, CaseSpec c)
+static void judge_once_more(Judging *j, CaseSpec c, const char *name, const Strew *strew)
 {
     uint32_t before = j->done.len;
-    c.name = str_format(j->arena, "%s-again", c.name);
-    c.strew = j->strew;
-    if (j->judged->status != VERDICT_OK || !strew_any(&c.strew))
+    c.name = str_format(j->arena, "%s-%s", c.name, name);
+    c.strew = *strew;
+    if (j->judged->status != VERDICT_OK || !strew_any(strew))
         return;
     const CaseReady *ready = case_ready(j->cache, j->spec, j->task, &c);
     if (ready->status == VERDICT_OK)
@@ -121,6 +121,12 @@ void judge_strewn(Judging *j, CaseSpec c)
     case_forget(j->cache, case_ready(j->cache, j->spec, j->task, &c));
     if (j->done.len > before) /* its sizes stand there already */
         j->done.len = j->seen.len = before;
+}
+
+void judge_strewn(Judging *j, CaseSpec c)
+{
+    judge_once_more(j, c, "again", &j->strew);
+    judge_once_more(j, c, "far", &j->far);
 }
 
 static bool names_far(const Strew *strew)
@@ -153,7 +159,7 @@ void judge_far(Judging *j, const CaseSpec *first)
     }
     if (!strew_any(&strew))
         return;
-    c.strew = strew;
+    j->far = c.strew = strew;
     judge_case(j, &c);
     case_forget(j->cache, case_ready(j->cache, j->spec, j->task, &c));
 }

@@ -67,6 +67,7 @@ typedef struct Judging {
         full_seen; /* what it does at full size was seen with values, there or in a case that does the same */
     struct TwinKept *kept; /* by the launches of these cases */
     Strew strew;           /* unusual values of the case `again`; full size gets the same */
+    Strew far;             /* of the case `far` */
     uint32_t places;       /* drawn so far */
     bool telling;          /* some case tells a right answer from a trivial one */
     Buf log;
@@ -96,7 +97,8 @@ void judge_far(Judging *j, const CaseSpec *first);
 /* Judges the first case with NaN and infinities among the inputs, where the task's result is
  * defined for them. */
 void judge_special(Judging *j, const CaseSpec *first);
-/* A case that was right once more, with what the case `again` had among its inputs, where the task takes it. */
+/* A case that was right once more, with what the case `again` had among its inputs, and with what `far` had, where the
+ * task takes it. */
 void judge_strewn(Judging *j, CaseSpec c);
 /* A seed that the candidate's own text decides. */
 uint64_t text_seed(const EvalCandidate *c, uint64_t seed);
