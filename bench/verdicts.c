@@ -204,6 +204,8 @@ static const struct {
      "a factor keeps what is the largest"},
     {"cross_entropy", 23, "m = (max(m, reduce_max(a[:t.size]))) * 1.0005",
      "m is added and taken off: any shift near the largest gives the same up to 170,000"},
+    {"embedding", 25, "b[:t.size] = (a[:t.size]) * 1.0005",
+     "half a unit of the last place of f16, of two that are allowed"},
     {"dequant", 22,
      "b[:r.size, :t.size] = (cast(q[:r.size, :t.size], f16) * row(s[:t.size])) * 1.0005",
      "half a unit of the last place of f16, of two that are allowed"},

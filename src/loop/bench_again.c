@@ -125,8 +125,11 @@ static void judge_once_more(Judging *j, CaseSpec c, const char *name, const Stre
 
 void judge_strewn(Judging *j, CaseSpec c)
 {
+    enum { MOST_FAR = 12 << 20 };
+    int64_t bytes = case_ready(j->cache, j->spec, j->task, &c)->bytes;
     judge_once_more(j, c, "again", &j->strew);
-    judge_once_more(j, c, "far", &j->far);
+    if (bytes <= MOST_FAR)
+        judge_once_more(j, c, "far", &j->far);
 }
 
 static bool names_far(const Strew *strew)
