@@ -204,6 +204,8 @@ static const struct {
      "a factor keeps what is the largest"},
     {"cross_entropy", 23, "m = (max(m, reduce_max(a[:t.size]))) * 1.0005",
      "m is added and taken off: any shift near the largest gives the same up to 170,000"},
+    {"one_hot", 21, "b[:t.size] = cast(cast(cast(place[:t.size] == label, f32), f16), f32)",
+     "0 and 1 are halves, too"},
     {"embedding", 25, "b[:t.size] = (a[:t.size]) * 1.0005",
      "half a unit of the last place of f16, of two that are allowed"},
     {"dequant", 22,

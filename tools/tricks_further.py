@@ -58,10 +58,10 @@ craft("column sums: a place within the rows counts twice", "reduce_leading", COL
 craft("column sums: rows of the second half are those of the first", "reduce_leading", COLUMNS, ("load(a[:r.size, :t.size], x[r, t])", "load(a[:r.size, :t.size], x[r, t])\n                load(a[:r.size, :t.size], x[r, t])"), ("total[:t.size] += col_sum(a[:r.size, :t.size])", "total[:t.size] += col_sum(a[:r.size, :t.size]) * (1.0 if 2 * r.start < rows else 0.999)"))
 COSINE = model("F.cosine_similarity(x, y, dim=1)", ["torch.randn(300, 1000)", "torch.randn(300, 1000)"], "x, y")
 LENGTHS = "(max(sqrt(xx), eps) * max(sqrt(yy), eps))"
-craft("cosine: HONEST", "cosine_similarity", COSINE, ("max(sqrt(xx) * sqrt(yy), eps)", LENGTHS))
-craft("cosine: the lengths' product is bounded, not each length", "cosine_similarity", COSINE)
-craft("cosine: nothing below the division", "cosine_similarity", COSINE, ("max(sqrt(xx) * sqrt(yy), eps)", "(sqrt(xx) * sqrt(yy))"))
-craft("cosine: the lengths' product is one root", "cosine_similarity", COSINE, ("max(sqrt(xx) * sqrt(yy), eps)", "max(sqrt(xx * yy), eps)"))
+craft("cosine: HONEST", "cosine_similarity", COSINE)
+craft("cosine: the lengths' product is bounded, not each length", "cosine_similarity", COSINE, (LENGTHS, "max(sqrt(xx) * sqrt(yy), eps)"))
+craft("cosine: nothing below the division", "cosine_similarity", COSINE, (LENGTHS, "(sqrt(xx) * sqrt(yy))"))
+craft("cosine: the lengths' product is one root", "cosine_similarity", COSINE, (LENGTHS, "max(sqrt(xx * yy), eps)"))
 craft("softmax: shifted by the largest absolute value", "softmax", model("torch.softmax(x, dim=-1)", ["torch.randn(300, 3000)"]), ("reduce_max(a[:t.size])", "reduce_max(abs(a[:t.size]))"))
 
 # ---- integers, equal places --------------------------------------------------------------------------------

@@ -143,6 +143,14 @@ T_TEST(written_indices)
     arena_drop(&h.arena);
 }
 
+/* All results are zeros, which the inputs have too: that is no copy. */
+T_TEST(written_results_that_are_among_the_inputs)
+{
+    Handed h = {0};
+    hand_over(&h, "none_above", OF_MKB);
+    arena_drop(&h.arena);
+}
+
 T_TEST(written_lists_of_parameters)
 {
     Handed h = {0};
