@@ -131,7 +131,7 @@ project("HONEST one core does all", (HOST, "context->SetBlockDim(", "context->Se
 # ---- NPUKernelBench's kernel template ----------------------------------------------------------------------
 
 template = tricks_template.add
-template("HONEST one core does all", inside="if (GetBlockIdx()) return;")
+template("only the first core works", inside="if (GetBlockIdx()) return;")
 template("zeros where a tile is one core's last", compute="if (at + GetBlockNum() * TILE >= ALL) Muls(b, a, 0.0f, TILE); else Sqrt(b, a, TILE);")
 template("a flag that nobody waits for", inside="SetFlag<HardEvent::MTE2_V>(EVENT_ID5);")
 template("through halves in the last tile", compute="Sqrt(b, a, TILE); if (at + TILE >= ALL) { PipeBarrier<PIPE_V>(); LocalTensor<half> h = a.ReinterpretCast<half>(); Cast(h, b, RoundMode::CAST_RINT, TILE); PipeBarrier<PIPE_V>(); Cast(b, h, RoundMode::CAST_NONE, TILE); }")

@@ -3,6 +3,8 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+COUNT = 1 << 23
+
 
 class Model(nn.Module):
     def forward(self, x, target):
@@ -10,7 +12,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(1000003), torch.rand(1000003)]
+    return [torch.randn(COUNT), torch.rand(COUNT)]
 
 
 def get_init_inputs():

@@ -3,6 +3,8 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+COUNT = 1000003
+
 
 class Model(nn.Module):
     def forward(self, x, y):
@@ -10,7 +12,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(1000003).half(), torch.randn(1000003).half()]
+    return [torch.randn(COUNT).half(), torch.randn(COUNT).half()]
 
 
 def get_init_inputs():

@@ -3,6 +3,9 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+ROWS = 1000
+COLS = 1003
+
 
 class Model(nn.Module):
     def forward(self, x, i):
@@ -12,7 +15,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(1000, 1003), torch.randint(-1000, 1000, (1000, 1003), dtype=torch.int32)]
+    return [torch.randn(ROWS, COLS), torch.randint(-1000, 1000, (ROWS, COLS), dtype=torch.int32)]
 
 
 def get_init_inputs():

@@ -3,6 +3,8 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+COUNT = 1 << 23
+
 
 class Model(nn.Module):
     def forward(self, p, v, g):
@@ -11,7 +13,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(1000003), torch.randn(1000003), torch.randn(1000003)]
+    return [torch.randn(COUNT), torch.randn(COUNT), torch.randn(COUNT)]
 
 
 def get_init_inputs():
