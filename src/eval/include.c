@@ -88,8 +88,8 @@ static void add_header(Inliner *in, const EvalText *text, int depth)
 {
     bool opens_files = str_is(path_base(text->path), "data_utils.h");
     if (opens_files)
-        buf_puts(&in->out, "#define ReadFile acraft_own_ReadFile\n"
-                           "#define WriteFile acraft_own_WriteFile\n");
+        buf_puts(&in->out, "#define ReadFile own_data_utils_ReadFile\n"
+                           "#define WriteFile own_data_utils_WriteFile\n");
     add_mark(in, 1, text->path);
     add_text(in, text, depth);
     if (opens_files)

@@ -16,11 +16,16 @@ typedef struct Ran {
     Diag diag;
 } Ran;
 
-static void run_program(Ran *r, const char *input, const char *wanted, int noise)
+static void begin(Ran *r)
 {
     *r = (Ran){.verdict = verdict_make()};
     r->diag = diag_make(&r->arena, "program", (Str){0});
     REQUIRE(temp_dir_make(&r->arena, "acraft-program-test", &r->dir, &r->diag));
+}
+
+static void run_program_at(Ran *r, const char *path, uint32_t texts, const char *input,
+                           const char *wanted, int noise)
+{
     float x[COUNT];
     for (int i = 0; i < COUNT; i++)
         x[i] = (float)i;
@@ -35,12 +40,17 @@ static void run_program(Ran *r, const char *input, const char *wanted, int noise
     r->program.args = &args;
     EvalCandidate c;
     EvalConfig config = {.chip = npu_chip_find(STR("910B2"))};
-    REQUIRE(
-        eval_program_read(&r->arena, "tests/eval/program_scale.asc", &defines, NULL, &c, &r->diag));
-    CHECK_EQ_INT(c.texts.len, 3);
+    REQUIRE(eval_program_read(&r->arena, path, &defines, NULL, &c, &r->diag));
+    CHECK_EQ_INT(c.texts.len, texts);
     CHECK(eval_is_program(&c));
     r->program.files = r->dir.path;
     eval_program(&r->arena, &c, &config, &r->program, &r->verdict, &r->diag);
+}
+
+static void run_program(Ran *r, const char *input, const char *wanted, int noise)
+{
+    begin(r);
+    run_program_at(r, "tests/eval/program_scale.asc", 3, input, wanted, noise);
 }
 
 static void done(Ran *r)
@@ -66,6 +76,33 @@ T_TEST(program_reads_launches_and_writes)
         memcpy(&got, y.at + (size_t)i * sizeof got, sizeof got);
         CHECK(got == 3.0f * (float)i);
     }
+    done(&r);
+}
+
+/* The vendor's samples bring a data_utils.h that opens files, which the box has not: the tool's two functions stand in. */
+T_TEST(program_with_a_data_utils_of_its_own)
+{
+    static const char *const files[] = {"program_scale.asc", "program_scale.h",
+                                        "program_scale_3510.h"};
+    static const char own[] =
+        "#include <fstream>\n#include <string>\n"
+        "bool ReadFile(const std::string &path, size_t &size, void *buffer, size_t most)\n"
+        "{\n    std::ifstream file(path);\n    return false;\n}\n"
+        "bool WriteFile(const std::string &path, const void *buffer, size_t size)\n"
+        "{\n    return false;\n}\n";
+    Ran r;
+    Str text;
+    begin(&r);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        REQUIRE(file_read(&r.arena, str_format(&r.arena, "tests/eval/%s", files[i]), 0, &text,
+                          &r.diag));
+        REQUIRE(file_write(path_join(&r.arena, r.dir.path, files[i]), text, &r.diag));
+    }
+    REQUIRE(file_write(path_join(&r.arena, r.dir.path, "data_utils.h"), str_from(own), &r.diag));
+    run_program_at(&r, path_join(&r.arena, r.dir.path, "program_scale.asc"), 4, "./x.bin", "3.0f",
+                   0);
+    CHECK_MSG(r.verdict.status == VERDICT_OK, "%s", r.verdict.reason);
+    CHECK_EQ_SLICE(r.program.by_main, "test pass!\n");
     done(&r);
 }
 
