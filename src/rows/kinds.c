@@ -417,7 +417,8 @@ static bool plan_task(Work *w)
 {
     static const PlanPoint first = {.parts = 4}, round = {.parts = 4, .rounded = true};
     const Graph *graph = w->task.read->graph;
-    if (rows_is_short(graph) && rows_rounding_decides(w->arena, graph))
+    if ((rows_is_short(graph) && rows_rounding_decides(w->arena, graph)) ||
+        rows_place_decides(w->arena, graph))
         return work_drop(w, DROP_DECIDES);
     w->points = rows_program(w->arena, &w->task, w->maker->chip, w->maker->brief ? &round : &first,
                              &w->at[0]);

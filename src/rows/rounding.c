@@ -1,5 +1,5 @@
-/* Tasks in 16 bits whose right programs differ by more than rounding. In: a task. Out: whether its results
- * depend on how values between its operators are rounded.
+/* Tasks whose right programs differ by more than rounding. In: a task. Out: whether its results depend on how values
+ * between its operators are rounded, in 16 bits; on the last bit of a function, where the place of the largest is asked.
  *
  * The reference rounds after every operator, a kernel that holds values in f32 does not. A comparison of
  * rounded values, or a rounding to whole numbers, then takes the other side for single elements; values that
@@ -47,6 +47,41 @@ static bool is_step(const Graph *graph, const Node *node)
         return node->kind == UNARY_floor || node->kind == UNARY_ceil || node->kind == UNARY_sign ||
                node->kind == UNARY_hardshrink;
     return node->op == OP_BINARY && graph_value(graph, node->out)->dtype == DT_BOOL;
+}
+
+/* Whether the node's results say where elements stand. */
+static bool is_place(const Graph *graph, const Node *node)
+{
+    if (node->op == OP_REDUCE)
+        return node->kind == REDUCE_argmax || node->kind == REDUCE_argmin;
+    bool two = node->op == OP_REDUCE_INDEX || node->op == OP_SORT || node->op == OP_TOPK;
+    return two && node->n_out > 1 &&
+           (graph_readers(graph, node->out + 1) || graph_is_output(graph, node->out + 1));
+}
+
+/* Whether every machine computes the same f32 of the same operands. Functions differ in the last bit, and where they
+ * level off many of their values are equal. */
+static bool is_same_everywhere(const Node *node)
+{
+    return is_exact(node) ||
+           (node->op == OP_BINARY &&
+            (node->kind == BINARY_add || node->kind == BINARY_sub || node->kind == BINARY_mul));
+}
+
+bool rows_place_decides(Arena *arena, const Graph *graph)
+{
+    bool *differs = arena_array(arena, bool, graph->values.len + 1);
+    bool exact = !rows_is_short(graph);
+    for (uint32_t i = 0; i < graph->nodes.len; i++) {
+        const Node *node = &graph->nodes.at[i];
+        bool any = false;
+        for (uint32_t k = 0; k < node->n_in; k++)
+            any = any || (node->in[k] != VALUE_NONE && differs[node->in[k]]);
+        if (any && is_place(graph, node))
+            return true;
+        differs[node->out] = any || !(exact ? is_same_everywhere(node) : is_exact(node));
+    }
+    return false;
 }
 
 bool rows_rounding_decides(Arena *arena, const Graph *graph)

@@ -109,6 +109,8 @@ void rows_put_pins(const Graph *graph, const RowsPin *pins, uint32_t n, const ch
 bool rows_is_short(const Graph *graph); /* an input has 16 bits */
 /* Whether a comparison or a rounding to whole numbers is made of rounded values. */
 bool rows_rounding_decides(Arena *arena, const Graph *graph);
+/* Whether the place of an element is asked among values that machines compute differently. */
+bool rows_place_decides(Arena *arena, const Graph *graph);
 
 /* ---- judging (cases.c) ---- */
 

@@ -201,6 +201,34 @@ T_TEST(every_kind_of_finding_has_errors)
     CHECK(kinds[SIM_KIND_LEAK] >= 2 && kinds[SIM_KIND_RACE] >= 3);
 }
 
+/* How many programs with that error the twin finds the hazard in. */
+static uint32_t count_hazards(Fixture *f, const char *code, const char *hazard)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < rows_break_count(); i++) {
+        RowsBreak broken;
+        Verdict verdict;
+        Diag diag;
+        if (strcmp(rows_break_code(i), code) ||
+            !rows_break(&f->arena, f->program.craft, i, f->chip, &f->dice, &broken))
+            continue;
+        CHECK(!rows_judge(&f->arena, broken.craft, &f->cases, f->chip, true, &verdict, &diag));
+        if (verdict.status == VERDICT_NO_TOOL)
+            t_skip("clang or the AscendC headers are missing");
+        for (uint32_t k = 0; k < verdict.hazards.len; k++)
+            found += !strcmp(verdict.hazards.at[k].code, hazard);
+    }
+    return found;
+}
+
+/* Eight positions behind a view would lie inside the block that its buffer is rounded up to. */
+T_TEST(a_gather_outside_its_source_is_found_in_the_text_too)
+{
+    Fixture *f = open_fixture(FAMILY_ARITHMETIC, 0);
+    CHECK(count_hazards(f, "E125", "S042") > 0);
+    close_fixture(f);
+}
+
 /* ---- findings of the twin ---- */
 
 static const Unreached twin_unreached[] = {

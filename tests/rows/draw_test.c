@@ -228,6 +228,23 @@ T_TEST(the_data_card_names_the_operators_that_are_not_drawn)
     arena_drop(&arena);
 }
 
+static bool place_decides(Arena *arena, const char *file)
+{
+    RowsTask task = task_of(arena, file);
+    return rows_place_decides(arena, task.read->graph);
+}
+
+/* The error function of large numbers is 1 for all of them, or the last but one before it. */
+T_TEST(the_place_of_a_computed_value_is_not_asked)
+{
+    Arena arena = {0};
+    CHECK(place_decides(&arena, FILE_OF("return torch.erf(x).argmin(dim=1)")));
+    CHECK(place_decides(&arena, FILE_OF("return torch.topk(torch.tanh(x), 3, dim=1)[1]")));
+    CHECK(!place_decides(&arena, FILE_OF("return torch.topk(torch.tanh(x), 3, dim=1)[0]")));
+    CHECK(!place_decides(&arena, FILE_OF("return (x * x - 0.5).abs().argmax(dim=1)")));
+    arena_drop(&arena);
+}
+
 /* ---- shipped files ---- */
 
 T_TEST(the_bodies_of_shipped_files_stand_in_them)
