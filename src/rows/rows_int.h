@@ -406,7 +406,7 @@ bool rows_files_hold(Arena *arena, RowsFiles *files, Str *state, Diag *diag);
 /* For appending, each cut to the bytes that the state says are good. */
 bool rows_files_open(Arena *arena, RowsFiles *files, const int64_t good[ROWS_FILES], Diag *diag);
 /* The bytes of each, as the state has them. */
-void rows_files_put(const RowsFiles *files, Buf *state);
+void rows_files_put(const RowsFiles *files, Buf *out);
 /* What was appended is on the disk when the new state is there. False: the state before stands. */
 bool rows_files_save(Arena *arena, const RowsFiles *files, Buf *state, Diag *diag);
 void rows_files_close(RowsFiles *files);
