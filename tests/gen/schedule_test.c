@@ -123,7 +123,7 @@ T_TEST(schedule_refuses_by_axis)
     static const Refused rows[] = {
         {"", "no kernel", 1},
         {"kernel\n", "stores y0", 2},
-        {"band y0: cores\n", "behind 'kernel'", 1},
+        {"band y0: cores\n", "needs a line 'kernel' before it", 1},
         {"axes a1=36\n", "a1: the task has 37", 1},
         {"axes a9=4\n", "an axis, a1 to a2", 1},
         {"parts 0\n", "pieces for each core, 1 to 64, not '0'", 1},
@@ -150,7 +150,7 @@ T_TEST(schedule_refuses_by_axis)
         {"kernel\nband y0: rows a1 by 4; lanes a2 by 64 64\n", "the end of the line", 2},
         {"kernel\nband y0: rows a1 by 4; lanes a2 by\n", "the line ends", 2},
         {"kernel\nall cores wait\n", "between two bands", 2},
-        {"kernel\nband y0: rows a1 by 4; lanes a2 by 64\nall cores wait\n", "no band follows", 4},
+        {"kernel\nband y0: rows a1 by 4; lanes a2 by 64\nall cores wait\n", "a band must follow 'all cores wait'", 4},
         {"kernel\nband y0: rows a1 by 4; lanes a2 by 64\nband y0: rows a1 by 4; lanes a2 by 64\n",
          "stores this result already", 3},
         {"share v2 over a2\nkernel\nband w0: cores share a2; rows a1 by 4; lanes a2 by 64\n"
