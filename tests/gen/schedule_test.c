@@ -150,7 +150,8 @@ T_TEST(schedule_refuses_by_axis)
         {"kernel\nband y0: rows a1 by 4; lanes a2 by 64 64\n", "the end of the line", 2},
         {"kernel\nband y0: rows a1 by 4; lanes a2 by\n", "the line ends", 2},
         {"kernel\nall cores wait\n", "between two bands", 2},
-        {"kernel\nband y0: rows a1 by 4; lanes a2 by 64\nall cores wait\n", "a band must follow 'all cores wait'", 4},
+        {"kernel\nband y0: rows a1 by 4; lanes a2 by 64\nall cores wait\n",
+         "a band must follow 'all cores wait'", 4},
         {"kernel\nband y0: rows a1 by 4; lanes a2 by 64\nband y0: rows a1 by 4; lanes a2 by 64\n",
          "stores this result already", 3},
         {"share v2 over a2\nkernel\nband w0: cores share a2; rows a1 by 4; lanes a2 by 64\n"

@@ -1,9 +1,9 @@
 /* How many cores a small task is worth. In: a task. Out: lines of its host function.
  *
- * A core costs 0.08 us of launch. One vector core of each AI core has that one's port alone: it takes
+ * A core costs CORE_US of launch. One vector core of each AI core has that one's port alone: it takes
  * in 60 KB a us, gives out 49.5 KB, and computes 64 elements a cycle of 1/1800 us (npu/cost.def CORE_US,
- * GM_PORT, MTE3_RATE). So n elements of which one keeps the busiest of these for b us take 0.08 c + n b / c:
- * least at c = sqrt(n b / 0.08). The second core of each AI core shares the port, so that all cores pay
+ * GM_PORT, MTE3_RATE). So n elements of which one keeps the busiest of these for b us take
+ * CORE_US c + n b / c: least at c = sqrt(n b / CORE_US). The second core of each AI core shares the port, so that all cores pay
  * only where storing or computing bounds it and they save more of that than their launch takes, or where
  * 60 us of work make the launch small.
  *
@@ -14,6 +14,7 @@
 #include "gen/plan/cores.h"
 
 #include "gen/plan/strategy.h"
+#include "npu/npu.h"
 #include <string.h>
 
 enum {
@@ -27,7 +28,6 @@ enum {
     ARRIVES = 213,
     STARTS = 30
 };
-#define CORE_US 0.08
 #define IN_PER_US 60480.0
 #define OUT_PER_US 49500.0
 #define LANES_PER_US (64 * 1800.0)
@@ -52,13 +52,14 @@ static double core_us(CoresWork w, double ports)
 
 CoresRule cores_rule(CoresWork work)
 {
+    double launch = npu_constants[NPU_C_CORE_US].value; /* of a core, us */
     double alone = core_us(work, 1), shared = core_us(work, 2) / 2;
     double least = LONG_US * PORTS / alone, gain = (alone - shared) / PORTS;
     bool reads = work.in / IN_PER_US >=
                  busiest_beside(work); /* then only the first and last piece gain */
-    if (!reads && gain > 0 && CORE_US * PORTS / gain < least)
-        least = CORE_US * PORTS / gain;
-    return (CoresRule){alone / CORE_US, least};
+    if (!reads && gain > 0 && launch * PORTS / gain < least)
+        least = launch * PORTS / gain;
+    return (CoresRule){alone / launch, least};
 }
 
 /* "min(1408, i64(sqrt(...)))": elements of a piece of a core's share. */

@@ -410,8 +410,7 @@ bool plan_hyper_connections(Arena *arena, const Graph *graph, const NpuChip *chi
         "before.",
         (long long)p.n, (long long)p.tile);
     if (forward)
-        put(&p, 0,
-            "# A core costs 0.08 us of launch: few tokens take as many as their bytes are worth.");
+        put(&p, 0, "# A core costs launch time: few tokens take as many as their bytes are worth.");
     else
         put(&p, 0,
             "# Sums over the wide axis gather in %d lanes for each of %lld pairs, on chip for the "
