@@ -522,6 +522,26 @@ T_TEST(nest_reductions_of_reductions_over_other_axes)
     arena_drop(&arena);
 }
 
+/* A task may be called as the scalars of a planned host function are: its plan is that of any other name. */
+T_TEST(nest_tasks_called_as_scalars_are)
+{
+    static const char *const names[] = {"probability_sums", "parts", "cores"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        Arena arena = {0};
+        Diag diag;
+        Graph *g = read_model(&arena,
+                              "self, x):\n"
+                              "        return torch.softmax(x, dim=1).sum(dim=0)\n",
+                              "torch.randn(300, 700)", &diag);
+        g->name = names[i];
+        Plan plan = {0};
+        diag = diag_make(&arena, "model.py", STR(""));
+        REQUIRE(plan_make(&arena, g, npu_chip_find(STR("910B2")), 0, &plan, &diag));
+        CHECK_EQ_STR(plan.strategy, "nest");
+        arena_drop(&arena);
+    }
+}
+
 /* Windows that share elements: what they read is computed once for a tile and what surrounds it. */
 T_TEST(nest_windows_share_what_they_read)
 {

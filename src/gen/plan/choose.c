@@ -12,6 +12,7 @@
 #include "gen/plan/schedule/search.h"
 #include "gen/plan/int64.h"
 #include <math.h>
+#include <string.h>
 
 /* A chain takes less than the sum of its stages, which read from L2 what was stored before. */
 #define CHAIN_SUM 1.25
@@ -57,8 +58,14 @@ const Graph *plan_nest_graph(Arena *arena, const Graph *graph, const ValueId **o
     return other && has_nest(arena, other, &quiet) ? other : NULL;
 }
 
+/* Scalars of planned host functions: no function may have such a name beside them. */
+static const char *const host_words[] = {"cores", "parts", "most", "piece", "cut"};
+
 static bool name_ok(const char *name)
 {
+    for (size_t i = 0; i < sizeof host_words / sizeof *host_words; i++)
+        if (!strcmp(name, host_words[i]))
+            return false;
     for (const char *c = name; *c; c++)
         if (!(*c == '_' || (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9' && c != name)))
             return false;
