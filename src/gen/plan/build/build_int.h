@@ -158,6 +158,12 @@ const char *build_access_rows(Build *b, uint32_t tensor, const Affine *index, in
 const char *build_access_more(Build *b, uint32_t tensor, const Affine *index, int64_t more,
                               int64_t wider);
 
+/* Copies (copies.c). All loads of the values that are needed now; what was loaded in another dtype or order, as tiles of
+ * f32, inside a stage that computes; a result from the tile to memory. */
+void build_load_all(Build *b, const bool *now);
+void build_cast_loads(Build *b, const bool *now);
+void build_store_value(Build *b, const NestStore *store);
+
 /* Copies that lie beside each other (join.c): one for all of them. False: it has none beside it. */
 bool build_load_joined(Build *b, NestId id, const bool *now, bool *open);
 bool build_store_joined(Build *b, const NestStore *store);
