@@ -231,7 +231,7 @@ static void note_refused(Arena *arena, const Diag *diag, Seen *seen)
 
 /* Tensors of one name, given one behind the other, are a list. */
 static bool bind_lists(Arena *arena, const TwinParams *params, const TwinTensors *tensors,
-                       const NameList *given, TwinArg **args, Diag *diag)
+                       const NameList *attrs, TwinArg **args, Diag *diag)
 {
     TwinTensors named = {0};
     uint32_t *first = arena_array(arena, uint32_t, tensors->len + 1);
@@ -242,7 +242,7 @@ static bool bind_lists(Arena *arena, const TwinParams *params, const TwinTensors
         vec_push(arena, &named, tensors->at[i]);
     }
     first[named.len] = tensors->len;
-    if (!twin_bind(arena, params, named.at, named.len, given, args, diag))
+    if (!twin_bind(arena, params, named.at, named.len, attrs, args, diag))
         return false;
     for (uint32_t p = 0; p < params->len; p++) {
         TwinArg *arg = &(*args)[p];
@@ -259,22 +259,9 @@ static bool bind(Arena *arena, const Subject *s, const TwinKernel *kernel,
                  const TwinTensors *tensors, TwinLaunch *launch, Diag *diag)
 {
     const TwinParams *params = twin_kernel_params(kernel);
-    NameList given = {0};
-    for (uint32_t i = 0; i < s->attrs.len; i++)
-        vec_push(arena, &given,
-                 str_format(arena, "%.*s", (int)strcspn(s->attrs.at[i], "="), s->attrs.at[i]));
     TwinArg *args;
-    if (!bind_lists(arena, params, tensors, &given, &args, diag))
+    if (!bind_lists(arena, params, tensors, &s->attrs, &args, diag))
         return false;
-    for (uint32_t p = 0; p < params->len; p++)
-        for (uint32_t i = 0; i < given.len; i++) {
-            const char *value = strchr(s->attrs.at[i], '=');
-            if (strcmp(params->at[p].name, given.at[i]) != 0 || !value)
-                continue;
-            args[p].kind = TWIN_ARG_VALUE;
-            if (!twin_value_parse(arena, params->at[p].type, value + 1, &args[p].bytes, diag))
-                return false;
-        }
     *launch = (TwinLaunch){.tensors = tensors->at,
                            .tensor_count = tensors->len,
                            .args = args,
