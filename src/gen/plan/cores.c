@@ -62,6 +62,11 @@ CoresRule cores_rule(CoresWork work)
     return (CoresRule){alone / launch, least};
 }
 
+double cores_cycles(double cycles, double calls, double elements)
+{
+    return cycles + STARTS * calls * 64 / elements;
+}
+
 /* "min(1408, i64(sqrt(...)))": elements of a piece of a core's share. */
 static const char *piece_size(Arena *arena, const char *axis, CoresWork w)
 {

@@ -17,6 +17,9 @@ typedef struct CoresRule {
 
 CoresRule cores_rule(CoresWork work);
 
+/* The cycles of 64 elements, with what `calls` instructions of `elements` each take before their first one. */
+double cores_cycles(double cycles, double calls, double elements);
+
 /* Lines of a host function that has `tile`: they set `cores` and `piece`. */
 const char *cores_lines(Arena *arena, const char *axis, CoresWork work);
 

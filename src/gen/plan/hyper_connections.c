@@ -324,9 +324,10 @@ static void put_gradient_parts(Streams *p)
 /* Few tokens are cut into pieces for as many cores as they are worth. */
 static void put_launch(Streams *p)
 {
-    double n = (double)p->n;
-    CoresRule rule = cores_rule(
-        (CoresWork){.in = 4 * (n + 1), .out = 4 * n, .cycles = n * (n + 1)});
+    double n = (double)p->n, pairs = n * (n + 1);
+    double piece = (double)(p->width < p->tile ? p->width : p->tile);
+    double cycles = cores_cycles(pairs, 2 * pairs, piece); /* a weight is read for each pair */
+    CoresRule rule = cores_rule((CoresWork){.in = 4 * (n + 1), .out = 4 * n, .cycles = cycles});
     put(p, 1,
         "cores = chip.cores if tokens * width >= %.0f else max(1, min(chip.cube_cores, "
         "i64(sqrt(f32(tokens * width) * %.6f))))",
