@@ -83,7 +83,7 @@ static bool time_task(Run *run)
                    .text = run->plan.craft,
                    .operands = make_operands(run->arena, &run->plan),
                    .operand_count = run->plan.operands.len};
-    EvalConfig config = {.chip = chip(), .trust = true, .seconds = 600};
+    EvalConfig config = {.chip = chip(), .trust = true, .seconds = 600, .straight = true};
     Diag said = diag_make(run->arena, c.file, c.text);
     EvalTimer *timer = eval_timer_open(run->arena, &c, task->graph, &config, &run->verdict, &said);
     bool ok = timer && eval_timer_run(run->arena, timer, c.operands, NULL, 0, &run->verdict);
