@@ -1,11 +1,12 @@
-/* F.fold, blocks summed back to where they overlap. In: col2im. Out: permutes, pads and sums.
+/* F.fold, blocks summed back to where they overlap, and F.unfold. In: col2im, im2col. Out: permutes, pads and sums; of
+ * im2col a join of the padded tensor's slices, one for each place of a block.
  *
  * A block as long as `turns` strides is that many pieces of one stride each. Piece q of all blocks, one
  * block behind the other, is a line without gaps that starts q strides into the result: as many
  * lines as turns are added, whatever the length of a block. */
 #include "gen/plan/rewrite.h"
 
-enum { MOST_LINES = 49 };
+enum { MOST_LINES = 49, MOST_PLACES = 16 /* parts of a result */ };
 
 typedef struct Along {
     int64_t kernel, stride, padding, size; /* size: of the result */
@@ -72,9 +73,46 @@ static ValueId cut(Rewrite *r, ValueId v, int dim, const Along *a)
     return v;
 }
 
+static int64_t window_of(const Node *node, AttrKey key, int i, int64_t otherwise)
+{
+    const Attr *a = node_attr(node, key);
+    return a && a->ints.len ? a->ints.at[i < (int)a->ints.len ? i : 0] : otherwise;
+}
+
+/* The elements along one dimension that stand at place `at` of the blocks. */
+static ValueId at_place(Rewrite *r, const Node *node, ValueId x, int i, int64_t at)
+{
+    int64_t kernel = window_of(node, AT_KERNEL, i, 1), step = window_of(node, AT_STRIDE, i, 1);
+    int64_t apart = window_of(node, AT_DILATION, i, 1), size = rw_value(r, x)->shape.dim[2 + i];
+    int64_t blocks = (size - apart * (kernel - 1) - 1) / step + 1, from = at * apart;
+    return rw_slice(r, x, 2 + i, from, from + (blocks - 1) * step + 1, step);
+}
+
+/* [N, C, H, W] to [N, C * kh * kw, L]: all nests take, where a copy of single elements would. */
+static bool unfold(Rewrite *r, const Node *node, ValueId *out)
+{
+    int64_t high = window_of(node, AT_KERNEL, 0, 1), wide = window_of(node, AT_KERNEL, 1, 1);
+    int64_t top = window_of(node, AT_PADDING, 0, 0), left = window_of(node, AT_PADDING, 1, 0);
+    ValueId x = rw_in(r, node, 0), part[MOST_PLACES];
+    Attr along = {.key = AT_DIM, .i = 2};
+    uint32_t n = 0;
+    if (!r->composites || rw_value(r, x)->shape.rank != 4 || high * wide > MOST_PLACES)
+        return false;
+    if (top || left)
+        x = rw_pad(r, x, 2, (int64_t[]){left, left, top, top}, 0);
+    for (int64_t i = 0; i < high; i++)
+        for (int64_t k = 0; k < wide; k++)
+            part[n++] = rw_with_dim(r, at_place(r, node, at_place(r, node, x, 0, i), 1, k), 2);
+    ValueId all = n == 1 ? part[0] : rw_make(r, OP_CAT, 0, n, part, 1, &along);
+    out[0] = rw_reshape(r, all, graph_value(r->from, node->out)->shape);
+    return true;
+}
+
 bool rewrite_fold(Rewrite *r, const Node *node, ValueId *out)
 {
     Along h, w;
+    if (node->op == OP_IM2COL)
+        return unfold(r, node, out);
     if (node->op != OP_COL2IM || !open_along(node, 0, &h) || !open_along(node, 1, &w) ||
         h.turns * w.turns > MOST_LINES)
         return false;
