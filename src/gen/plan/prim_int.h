@@ -23,6 +23,8 @@ PrimValue prim_map2(PrimGraph *g, const char *form, PrimValue a, PrimValue b);
 /* v * by, taken together with the factors v has (prim_scale.c); false: nothing to be gained. */
 bool prim_scaled(PrimGraph *g, PrimValue v, double by, PrimValue *out);
 bool prim_is_smooth(const Graph *graph); /* no operator jumps: last bits stay last bits */
+/* Per value: its last bits may decide something, as an operator that jumps reads it or what is made of it. */
+bool *prim_decisive(Arena *arena, const Graph *graph);
 /* a * b where they are 0.5 x and 1 + tanh u (prim_tanh.c); false: they are not. */
 bool prim_half_tanh(PrimGraph *g, PrimValue a, PrimValue b, PrimValue *out);
 /* `dims`: bit i takes dimension i of the value away. */

@@ -144,3 +144,31 @@ bool prim_is_smooth(const Graph *graph)
     }
     return true;
 }
+
+/* An operator that jumps, or of which nothing is known. A choice by a mask passes its two values on; what the mask was
+ * compared from is looked at itself. */
+static bool jumps(const Graph *graph, const Node *node)
+{
+    bool unknown = node->op == OP_BINARY && !prim_binary_forms[node->kind];
+    for (uint32_t i = 0; i < node->n_out; i++)
+        if (!dtype_is_float(graph_value(graph, node->out + i)->dtype))
+            return true;
+    return unknown || is_stair(node) || (has_jump(node) && node->op != OP_WHERE);
+}
+
+bool *prim_decisive(Arena *arena, const Graph *graph)
+{
+    bool *decides = arena_array(arena, bool, graph->values.len + 1);
+    for (uint32_t i = 0; i < graph->outputs.len && prim_steps_follow(graph); i++)
+        decides[graph->outputs.at[i]] = true;
+    for (uint32_t i = graph->nodes.len; i-- > 0;) {
+        const Node *node = &graph->nodes.at[i];
+        bool read = jumps(graph, node);
+        for (uint32_t k = 0; k < node->n_out; k++)
+            read = read || decides[node->out + k];
+        for (uint32_t k = 0; k < node->n_in && read; k++)
+            if (node->in[k] != VALUE_NONE)
+                decides[node->in[k]] = true;
+    }
+    return decides;
+}

@@ -419,7 +419,7 @@ static bool derive_output(Derive *d, uint32_t output)
 static void start_try(Derive *d)
 {
     Nest *nest = arena_new(d->arena, Nest);
-    *nest = (Nest){.arena = d->arena, .graph = d->graph, .smooth = prim_is_smooth(d->graph)};
+    *nest = (Nest){.arena = d->arena, .graph = d->graph};
     vec_push(d->arena, &nest->axes, (NestAxis){0});
     vec_push(d->arena, &nest->values, (NestValue){0});
     nest->axes.at[0].size = 1;
@@ -485,6 +485,7 @@ Nest *nest_derive_until(Arena *arena, const Graph *graph, NestKind kind, const N
                 .diag = diag,
                 .kind = kind,
                 .rounds = prim_widens(graph)};
+    d.decides = prim_decisive(arena, d.graph);
     for (int i = 0; i < MAX_TRIES; i++) {
         bool ok = true;
         start_try(&d);

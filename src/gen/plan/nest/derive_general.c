@@ -139,7 +139,7 @@ static bool at_pool(Derive *d, const Node *node, const NestIndex *index, NestId 
         return true;
     NestId by = divisor_of(d, node, &w);
     const NestValue *number = &d->nest->values.at[by];
-    *out = number->op == NEST_NUMBER && d->nest->smooth
+    *out = number->op == NEST_NUMBER && !d->decides[node->out]
                ? nest_map2(d->nest, "$0 * $1", *out, nest_number(d->nest, 1 / number->number))
                : nest_map2(d->nest, "$0 / $1", *out, by);
     return true;

@@ -71,8 +71,9 @@ typedef struct Derive {
     uint32_t depth;
     NestId mask; /* what is derived now is wanted only where it is true; 0: everywhere */
     bool rounds;
-    const Node *node;  /* whose result is derived now */
-    const Node *stuck; /* the one that was refused last */
+    const bool *decides; /* per value of the graph: its last bits may decide something */
+    const Node *node;    /* whose result is derived now */
+    const Node *stuck;   /* the one that was refused last */
 } Derive;
 
 bool derive_refuse(Derive *d, const Node *node, const char *why); /* always false */

@@ -4,12 +4,16 @@
 
 #include "gen/plan/prim_int.h"
 #include <math.h>
+#include <string.h>
 
 enum {
     MOST_SEARCHED = 1 << 20, /* elements of which one is picked by comparing all places */
     MOST_PICKED = 4,         /* maps between an element that is picked and what is read for it */
     MOST_TURNS = 8           /* rounds in which the largest of the remaining elements is found */
 };
+/* Factors that are put together with others. */
+#define LEAST_FACTOR 0x1p-20
+#define MOST_FACTOR 0x1p20
 
 /* ---- operands ---- */
 
@@ -53,15 +57,54 @@ static bool is_power_of_two(double x)
     return x != 0 && fabs(frexp(x, &exponent)) == 0.5;
 }
 
-/* a / b: a product where that gives the same, or where last bits do not decide anything. */
-static NestId quotient(Nest *nest, NestId a, NestId b)
+/* b varies along fewer axes than a, and along no others. */
+static bool is_narrower(const Nest *nest, NestId b, NestId a)
 {
+    uint64_t few = nest->values.at[b].axes, all = nest->values.at[a].axes;
+    return few != all && !(few & ~all);
+}
+
+static const char times[] = "$0 * $1";
+
+/* by * a, `a` being a product with a narrow factor: (x * row) * 2 is x * (row * 2). 0: it is none. */
+static NestId scaled(Nest *nest, NestId a, NestId by)
+{
+    const NestValue *x = &nest->values.at[a];
+    double factor = nest->values.at[by].number, size = fabs(factor);
+    bool fits = nest->values.at[by].op == NEST_NUMBER && size >= LEAST_FACTOR &&
+                size <= MOST_FACTOR;
+    if (!fits || x->op != NEST_MAP || strcmp(x->form, times))
+        return 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        NestId narrow = x->arg[i], wide = x->arg[1 - i];
+        const NestValue *n = &nest->values.at[narrow];
+        if (is_narrower(nest, narrow, a))
+            return nest_map2(nest, times, wide,
+                             n->op == NEST_NUMBER ? nest_number(nest, n->number * factor)
+                                                  : nest_map2(nest, times, narrow, by));
+    }
+    return 0;
+}
+
+/* a * b, of the node: numbers are put together where last bits do not decide anything. */
+static NestId product(Derive *d, const Node *node, NestId a, NestId b)
+{
+    bool loose = !d->decides[node->out];
+    NestId first = loose ? scaled(d->nest, a, b) : 0;
+    NestId second = loose && !first ? scaled(d->nest, b, a) : 0;
+    return first ? first : second ? second : nest_map2(d->nest, times, a, b);
+}
+
+/* a / b, of the node: a product where that gives the same, or where last bits do not decide anything. */
+static NestId quotient(Derive *d, const Node *node, NestId a, NestId b)
+{
+    Nest *nest = d->nest;
     const NestValue *by = &nest->values.at[b];
-    if (by->op == NEST_NUMBER && (is_power_of_two(by->number) || nest->smooth))
-        return nest_map2(nest, "$0 * $1", a, nest_number(nest, 1 / by->number));
-    if (nest->smooth && by->axes != nest->values.at[a].axes &&
-        !(by->axes & ~nest->values.at[a].axes))
-        return nest_map2(nest, "$0 * $1", a, nest_map1(nest, "1.0 / $0", b));
+    bool loose = !d->decides[node->out];
+    if (by->op == NEST_NUMBER && (is_power_of_two(by->number) || loose))
+        return product(d, node, a, nest_number(nest, 1 / by->number));
+    if (loose && is_narrower(nest, b, a))
+        return product(d, node, a, nest_map1(nest, "1.0 / $0", b));
     return nest_map2(nest, "$0 / $1", a, b);
 }
 
@@ -103,8 +146,9 @@ static bool at_binary(Derive *d, const Node *node, const NestIndex *index, NestI
         return derive_refuse(d, node, "arithmetic on integers is not planned");
     if (alpha != 1)
         arg[1] = nest_map2(d->nest, "$0 * $1", arg[1], nest_number(d->nest, alpha));
-    *out = node->kind == BINARY_div ? quotient(d->nest, arg[0], arg[1])
-                                    : nest_map(d->nest, form ? form : mask, !form, 2, arg);
+    *out = node->kind == BINARY_div   ? quotient(d, node, arg[0], arg[1])
+           : node->kind == BINARY_mul ? product(d, node, arg[0], arg[1])
+                                      : nest_map(d->nest, form ? form : mask, !form, 2, arg);
     return true;
 }
 
@@ -156,7 +200,7 @@ static bool at_three(Derive *d, const Node *node, const NestIndex *index, NestId
         return true;
     }
     NestId term = node->op == OP_ADDCMUL ? nest_map2(nest, "$0 * $1", v[1], v[2])
-                                         : quotient(nest, v[1], v[2]);
+                                         : quotient(d, node, v[1], v[2]);
     if (value != 1)
         term = nest_map2(nest, "$0 * $1", term, nest_number(nest, value));
     *out = nest_map2(nest, "$0 + $1", v[0], term);
@@ -400,28 +444,30 @@ static NestIndex kept_index(const Node *node, const NestIndex *index, uint32_t d
     return kept;
 }
 
-static NestId mean_of(Nest *nest, const Body *b)
+static NestId mean_of(Derive *d, const Node *node, const Body *b)
 {
+    Nest *nest = d->nest;
     NestId sum = reduce_parts(nest, PRIM_SUM,
                               b); /* first, whatever the compiler: values are numbered */
-    return quotient(nest, sum, count_parts(nest, b));
+    return quotient(d, node, sum, count_parts(nest, b));
 }
 
-static Body centred(Nest *nest, const Body *b)
+static Body centred(Derive *d, const Node *node, const Body *b)
 {
-    return map_parts(nest, b, "$0 - $1", mean_of(nest, b));
+    return map_parts(d->nest, b, "$0 - $1", mean_of(d, node, b));
 }
 
 static Body squares(Nest *nest, const Body *b) { return map_parts(nest, b, "$0 * $0", 0); }
 
 /* Two passes: the mean, then the mean square of what is left. */
-static NestId variance_of(Nest *nest, const Body *b, double correction)
+static NestId variance_of(Derive *d, const Node *node, const Body *b, double correction)
 {
-    Body left = centred(nest, b), square = squares(nest, &left);
+    Nest *nest = d->nest;
+    Body left = centred(d, node, b), square = squares(nest, &left);
     NestId n = count_parts(nest, b);
     if (correction != 0)
         n = nest_map2(nest, "max($0 - $1, 0.0)", n, nest_number(nest, correction));
-    return quotient(nest, reduce_parts(nest, PRIM_SUM, &square), n);
+    return quotient(d, node, reduce_parts(nest, PRIM_SUM, &square), n);
 }
 
 /* The sum of what has a factor exp(-most). */
@@ -448,11 +494,11 @@ static bool reduce_body(Derive *d, const Node *node, const Body *b, NestId *out)
     case REDUCE_max: *out = reduce_parts(nest, PRIM_MAX, b); return true;
     case REDUCE_min: *out = reduce_parts(nest, PRIM_MIN, b); return true;
     case REDUCE_prod: *out = reduce_parts(nest, PRIM_PROD, b); return true;
-    case REDUCE_mean: *out = mean_of(nest, b); return true;
+    case REDUCE_mean: *out = mean_of(d, node, b); return true;
     case REDUCE_logsumexp: *out = logsumexp_of(nest, b); return true;
-    case REDUCE_var: *out = variance_of(nest, b, node_float(node, AT_A, 1)); return true;
+    case REDUCE_var: *out = variance_of(d, node, b, node_float(node, AT_A, 1)); return true;
     case REDUCE_std:
-        *out = nest_map1(nest, "sqrt($0)", variance_of(nest, b, node_float(node, AT_A, 1)));
+        *out = nest_map1(nest, "sqrt($0)", variance_of(d, node, b, node_float(node, AT_A, 1)));
         return true;
     case REDUCE_norm:
         if (p != 2 && p != 1)
@@ -666,7 +712,7 @@ static bool at_softmax(Derive *d, const Node *node, const NestIndex *index, Nest
     NestId sum = sum_following(nest, &e, most), own = nest_map2(nest, "$0 - $1", here, most);
     *out = node_bool(node, AT_LOG)
                ? nest_map2(nest, "$0 - $1", own, nest_map1(nest, "log($0)", sum))
-               : quotient(nest, nest_map1(nest, "exp($0)", own), sum);
+               : quotient(d, node, nest_map1(nest, "exp($0)", own), sum);
     return true;
 }
 
@@ -686,11 +732,12 @@ static bool optional(Derive *d, const Node *node, uint32_t i, const Affine *at, 
     return true;
 }
 
-static NestId standardise(Nest *nest, const Body *b, NestId here, double eps)
+static NestId standardise(Derive *d, const Node *node, const Body *b, NestId here, double eps)
 {
-    NestId mean = mean_of(nest, b), var = variance_of(nest, b, 0);
+    Nest *nest = d->nest;
+    NestId mean = mean_of(d, node, b), var = variance_of(d, node, b, 0);
     NestId dev = nest_map2(nest, "sqrt($0 + $1)", var, nest_number(nest, eps));
-    return quotient(nest, nest_map2(nest, "$0 - $1", here, mean), dev);
+    return quotient(d, node, nest_map2(nest, "$0 - $1", here, mean), dev);
 }
 
 static bool at_layer_norm(Derive *d, const Node *node, const NestIndex *index, NestId *out)
@@ -705,11 +752,11 @@ static bool at_layer_norm(Derive *d, const Node *node, const NestIndex *index, N
         return false;
     if (node->op == OP_RMS_NORM) {
         Body square = squares(d->nest, &b);
-        NestId mean = mean_of(d->nest, &square);
+        NestId mean = mean_of(d, node, &square);
         NestId root = nest_map2(d->nest, "sqrt($0 + $1)", mean, nest_number(d->nest, eps));
-        *out = quotient(d->nest, here, root);
+        *out = quotient(d, node, here, root);
     } else {
-        *out = standardise(d->nest, &b, here, eps);
+        *out = standardise(d, node, &b, here, eps);
     }
     const Affine *last = &index->dim[index->rank - n];
     return optional(d, node, 1, last, n, "$0 * $1", out) &&
@@ -732,11 +779,11 @@ static bool at_channel_norm(Derive *d, const Node *node, const NestIndex *index,
         if (!derive_at(d, node->in[1], &at, &mean) || !derive_at(d, node->in[2], &at, &var))
             return false;
         NestId dev = nest_map2(d->nest, "sqrt($0 + $1)", var, nest_number(d->nest, eps));
-        *out = quotient(d->nest, nest_map2(d->nest, "$0 - $1", *out, mean), dev);
+        *out = quotient(d, node, nest_map2(d->nest, "$0 - $1", *out, mean), dev);
     } else {
         if (!body_of(d, node, node->in[0], index, dims, &b))
             return false;
-        *out = standardise(d->nest, &b, *out, eps);
+        *out = standardise(d, node, &b, *out, eps);
     }
     return optional(d, node, batch ? 3 : 1, channel, 1, "$0 * $1", out) &&
            optional(d, node, batch ? 4 : 2, channel, 1, "$0 + $1", out);
@@ -766,7 +813,7 @@ static bool at_group_norm(Derive *d, const Node *node, const NestIndex *index, N
         return false;
     for (uint32_t i = 0; i < b.n; i++)
         b.over[i] |= channels;
-    *out = standardise(d->nest, &b, *out, node_float(node, AT_EPS, 1e-5));
+    *out = standardise(d, node, &b, *out, node_float(node, AT_EPS, 1e-5));
     return optional(d, node, 1, &index->dim[1], 1, "$0 * $1", out) &&
            optional(d, node, 2, &index->dim[1], 1, "$0 + $1", out);
 }

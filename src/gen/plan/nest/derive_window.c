@@ -219,7 +219,7 @@ static bool at_pool(Derive *d, const Node *node, const NestIndex *index, const D
         return true;
     NestId by = mean_divisor(d, node, index);
     const NestValue *number = &d->nest->values.at[by];
-    *out = number->op == NEST_NUMBER && d->nest->smooth
+    *out = number->op == NEST_NUMBER && !d->decides[node->out]
                ? nest_map2(d->nest, "$0 * $1", *out, nest_number(d->nest, 1 / number->number))
                : nest_map2(d->nest, "$0 / $1", *out, by);
     return true;

@@ -128,7 +128,6 @@ typedef struct Nest {
     VEC(NestValue) values;   /* [0] unused; arguments stand before those that use them */
     VEC(NestTensor) tensors; /* inputs in order of first use, then outputs, then workspaces */
     VEC(NestStore) stores;
-    bool smooth; /* no operator jumps: a quotient may be a product with the reciprocal */
 } Nest;
 
 /* The nests of a graph. NULL, with a diagnostic, when an operator of it is not understood here or needs

@@ -137,7 +137,7 @@ Nest *nest_split(const Nest *nest, uint32_t n, const NestId *reductions, const u
 {
     Nest *out = arena_new(nest->arena, Nest);
     Renamed *names = arena_array(nest->arena, Renamed, nest->values.len);
-    *out = (Nest){.arena = nest->arena, .graph = nest->graph, .smooth = nest->smooth};
+    *out = (Nest){.arena = nest->arena, .graph = nest->graph};
     for (uint32_t i = 0; i < nest->axes.len; i++)
         vec_push(out->arena, &out->axes, nest->axes.at[i]);
     for (uint32_t i = 0; i < nest->tensors.len; i++)
