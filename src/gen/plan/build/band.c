@@ -593,24 +593,43 @@ static bool is_compared(const Build *b, NestId id)
     return false;
 }
 
-/* Places along the lanes are put into every row of a tile once, where tiles are compared with them. */
+/* Places along the lanes that tiles are compared with. */
+static bool is_compared_place(const Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    return b->wanted[id] && v->op == NEST_PLACE && build_kind(b, v->axes) == BUILD_LANES &&
+           is_compared(b, id);
+}
+
+static const char *take_spread(Build *b, NestId id)
+{
+    BuildBuffer want = {.kind = BUILD_TILE,
+                        .dtype = DT_F32,
+                        .depth = 1,
+                        .stem = 'q',
+                        .rows = b->band->rows.tile,
+                        .lanes = b->band->lanes.tile,
+                        .times = 1,
+                        .owner = id,
+                        .kept = true};
+    return build_take(b, want);
+}
+
+const char *build_only_row(Build *b, NestId id)
+{
+    if (b->band->rows.tile != 1 || !b->band->lanes.whole || !is_compared_place(b, id))
+        return NULL;
+    b->spread[id] = take_spread(b, id);
+    return str_format(b->arena, "%s[0, :%s]", b->spread[id], build_lanes(b));
+}
+
+/* They are put into every row of a tile once; where it has one row, they are in it. */
 static void spread_places(Build *b)
 {
     for (uint32_t i = 1; i < b->nest->values.len; i++) {
-        const NestValue *v = &b->nest->values.at[i];
-        if (!b->wanted[i] || v->op != NEST_PLACE || !b->name[i] ||
-            build_kind(b, v->axes) != BUILD_LANES || !is_compared(b, i))
+        if (!b->name[i] || b->spread[i] || !is_compared_place(b, i))
             continue;
-        BuildBuffer want = {.kind = BUILD_TILE,
-                            .dtype = DT_F32,
-                            .depth = 1,
-                            .stem = 'q',
-                            .rows = b->band->rows.tile,
-                            .lanes = b->band->lanes.tile,
-                            .times = 1,
-                            .owner = i,
-                            .kept = true};
-        b->spread[i] = build_take(b, want);
+        b->spread[i] = take_spread(b, i);
         build_line(b, "with compute():");
         build_line(b, "    %s[:%lld, :%s] = row(%s)", b->spread[i], (long long)b->band->rows.tile,
                    build_lanes(b), b->name[i]);
@@ -655,6 +674,7 @@ static void make_tables(Build *b)
     b->left = arena_array(b->arena, uint32_t, n);
     b->level = arena_array(b->arena, uint32_t, n);
     b->stored = arena_array(b->arena, bool, b->band->stores.len + 1);
+    b->straight = arena_array(b->arena, bool, n);
 }
 
 void build_open(Build *b) { make_tables(b); }

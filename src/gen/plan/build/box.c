@@ -325,7 +325,7 @@ const char *build_boxed(Build *b, NestId id)
         b->failed = "single bytes are picked";
         return "";
     }
-    const char *buffer = build_buffer(b, dtype == DT_F32 ? 'v' : 'h', kind, dtype, 1, id);
+    const char *buffer = build_result(b, dtype == DT_F32 ? 'v' : 'h', kind, dtype, id);
     const char *view = build_view(b, kind, buffer);
     build_line(b, "%s = gather(%s[:%s, :%s], %s)", view, b->picked_from[id], run_count(b, &box),
                run_length(b, &box), build_view(b, kind, t->places));

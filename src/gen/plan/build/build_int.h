@@ -114,6 +114,7 @@ typedef struct Build {
     uint32_t *left;      /* per value: uses that are still to come in this pass */
     uint32_t *level;     /* per value: how many reductions stand behind it */
     bool *stored;        /* per store of the band: it is written */
+    bool *straight;      /* per value: it is stored from where it is */
     VEC(BuildStrided) strided;
     VEC(BuildTable) tables;
     VEC(BuildBoxTable) box_tables;
@@ -167,6 +168,17 @@ void build_store_value(Build *b, const NestStore *store);
 /* Copies that lie beside each other (join.c): one for all of them. False: it has none beside it. */
 bool build_load_joined(Build *b, NestId id, const bool *now, bool *open);
 bool build_store_joined(Build *b, const NestStore *store);
+
+bool build_store_joins(const Build *b, const NestStore *store);
+
+/* Results without a copy on chip (straight.c). Nothing but stores reads the value, at most so many, and they take it as
+ * it is, in this dtype; its buffer: then the one that is copied out; false: it is stored otherwise. */
+bool build_goes_straight(const Build *b, NestId id, DType dtype, uint32_t most);
+const char *build_result(Build *b, char stem, BuildKind kind, DType dtype, NestId id);
+bool build_store_straight(Build *b, const NestStore *store);
+
+/* The row of a tile of one row that places are put into, since tiles are compared with them; NULL: they are not. */
+const char *build_only_row(Build *b, NestId id);
 
 /* A mask of tiles that several read: it is computed once. */
 bool build_keeps_mask(const Build *b, NestId id);

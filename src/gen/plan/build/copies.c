@@ -2,6 +2,9 @@
  * kernel, with the stages that copy. */
 #include "gen/plan/build/build_int.h"
 
+/* What is only copied in and out has one buffer for both, and as many of them. */
+enum { STRAIGHT = 2 };
+
 static uint64_t bit(uint32_t axis) { return axis ? UINT64_C(1) << axis : 0; }
 
 /* Whether the rows from `first` to `last` behind those of the access lie in the same dimension of the tensor. */
@@ -86,6 +89,13 @@ static bool load_special(Build *b, NestId id, const bool *now, bool *open)
            build_load_joined(b, id, now, open);
 }
 
+/* It is stored from where it was loaded. */
+static bool passes_through(const Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    return build_goes_straight(b, id, b->nest->tensors.at[v->tensor].dtype, UINT32_MAX);
+}
+
 static void load_plain(Build *b, NestId id, const char *view)
 {
     const NestValue *v = &b->nest->values.at[id];
@@ -94,6 +104,7 @@ static void load_plain(Build *b, NestId id, const char *view)
     build_line(b, "load(%s, %s)", view, build_access(b, v->tensor, &v->index));
     b->depth--;
     b->name[id] = view;
+    b->straight[id] = passes_through(b, id);
     b->frame = 0;
 }
 
@@ -103,7 +114,8 @@ static void load_alone(Build *b, NestId id)
     BuildKind kind = build_kind(b, v->axes);
     DType dtype = b->nest->tensors.at[v->tensor].dtype;
     b->frame = v->axes;
-    const char *buffer = build_buffer(b, 'a', kind, dtype, b->load_depth, id);
+    int depth = passes_through(b, id) ? STRAIGHT * b->load_depth : b->load_depth;
+    const char *buffer = build_buffer(b, 'a', kind, dtype, depth, id);
     load_plain(b, id, build_view(b, kind, buffer));
 }
 
@@ -115,7 +127,8 @@ static bool packs(const Build *b, NestId id, NestId with)
     return nest_roots(b->nest, v->axes) == v->axes && nest_roots(b->nest, w->axes) == w->axes &&
            build_kind(b, v->axes) == build_kind(b, w->axes) &&
            build_kind(b, v->axes) != BUILD_ROWS &&
-           b->nest->tensors.at[v->tensor].dtype == b->nest->tensors.at[w->tensor].dtype;
+           b->nest->tensors.at[v->tensor].dtype == b->nest->tensors.at[w->tensor].dtype &&
+           passes_through(b, id) == passes_through(b, with);
 }
 
 /* All plain copies that pack with the first of them, one behind the other. */
@@ -132,9 +145,10 @@ static void load_packed(Build *b, NestId *plain, uint32_t n)
         return;
     }
     int64_t rows = tile ? b->band->rows.tile : 1;
+    int more = passes_through(b, first) ? STRAIGHT : 1;
     BuildBuffer want = {.kind = BUILD_TILE,
                         .dtype = b->nest->tensors.at[v->tensor].dtype,
-                        .depth = b->load_depth,
+                        .depth = more * b->load_depth,
                         .stem = 'a',
                         .rows = rows * parts,
                         .lanes = b->band->lanes.tile,
@@ -198,7 +212,7 @@ void build_cast_loads(Build *b, const bool *now)
             b->name[i] = build_transposed(b, i);
         else if (kind == BUILD_TILE && build_is_turned(b, &v->index))
             b->name[i] = build_turned(b, i);
-        if (b->nest->tensors.at[v->tensor].dtype == DT_F32)
+        if (b->nest->tensors.at[v->tensor].dtype == DT_F32 || b->straight[i])
             continue;
         b->frame = v->axes;
         const char *wide = build_view(b, kind, build_buffer(b, 'v', kind, DT_F32, 1, i));
@@ -240,7 +254,8 @@ void build_store_value(Build *b, const NestStore *store)
         return;
     if (build_is_woven(b, &store->index))
         build_strided_store(b, store);
-    if (kind == BUILD_SCALAR || build_is_woven(b, &store->index) || build_store_joined(b, store))
+    if (kind == BUILD_SCALAR || build_is_woven(b, &store->index) || build_store_joined(b, store) ||
+        build_store_straight(b, store))
         return;
     const char *buffer = build_buffer(b, 'o', kind, dtype, b->store_depth, 0);
     const char *view = build_view(b, kind, buffer);

@@ -108,24 +108,45 @@ static const NestStore *store_behind(const Build *b, const NestStore *store, int
     return NULL;
 }
 
-bool build_store_joined(Build *b, const NestStore *store)
+/* The first of the stores that are one copy with this one; how many they are. 1: it is a copy of its own. */
+static int64_t joined_run(const Build *b, const NestStore *store, const NestStore **first)
 {
     DType dtype = b->nest->tensors.at[store->tensor].dtype;
     int64_t lanes = whole_lanes(b), n = 1;
     uint64_t axes = 0;
+    const NestStore *other;
+    *first = store;
+    for (uint32_t i = 0; i < store->index.n; i++)
+        axes |= UINT64_C(1) << store->index.term[i].axis;
+    if (!is_joinable(dtype, lanes) || !is_joinable(DT_F32, lanes) ||
+        build_kind(b, axes) == BUILD_ROWS || b->nest->values.at[store->value].mask)
+        return 1;
+    while ((other = store_behind(b, *first, -lanes)) != NULL)
+        *first = other;
+    while (n < MOST_JOINED && (n + 1) * lanes <= MOST_WIDE && store_behind(b, *first, n * lanes))
+        n++;
+    return store_behind(b, *first, n * lanes) ||
+                   !has_room(b, store->tensor, &(*first)->index, n * lanes)
+               ? 1
+               : n;
+}
+
+bool build_store_joins(const Build *b, const NestStore *store)
+{
+    const NestStore *first;
+    return joined_run(b, store, &first) > 1;
+}
+
+bool build_store_joined(Build *b, const NestStore *store)
+{
+    DType dtype = b->nest->tensors.at[store->tensor].dtype;
+    const NestStore *first;
+    int64_t lanes = whole_lanes(b), n = joined_run(b, store, &first);
+    uint64_t axes = 0;
     for (uint32_t i = 0; i < store->index.n; i++)
         axes |= UINT64_C(1) << store->index.term[i].axis;
     BuildKind kind = build_kind(b, axes);
-    if (!is_joinable(dtype, lanes) || !is_joinable(DT_F32, lanes) || kind == BUILD_ROWS ||
-        b->nest->values.at[store->value].mask)
-        return false;
-    const NestStore *first = store, *other;
-    while ((other = store_behind(b, first, -lanes)) != NULL)
-        first = other;
-    while (n < MOST_JOINED && (n + 1) * lanes <= MOST_WIDE && store_behind(b, first, n * lanes))
-        n++;
-    if (n == 1 || store_behind(b, first, n * lanes) ||
-        !has_room(b, store->tensor, &first->index, n * lanes))
+    if (n == 1)
         return false;
     if (store != first)
         return true; /* written with the first */

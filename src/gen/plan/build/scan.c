@@ -111,7 +111,7 @@ const char *build_scanned(Build *b, NestId id)
         scanned = scan_rows(b, id, x);
         b->name[id] = build_view(b, BUILD_TILE, scanned);
     } else {
-        const char *name = build_view(b, kind, build_buffer(b, 'v', kind, DT_F32, 1, id));
+        const char *name = build_view(b, kind, build_result(b, 'v', kind, DT_F32, id));
         build_line(b, "%s = %s(%s)", name, call, x);
         b->name[id] = name;
     }

@@ -254,7 +254,7 @@ const char *build_picked(Build *b, NestId id)
     long long step = build_step(b, &v->index), place = v->index.at % step;
     uint32_t inner = inner_axis(b, v);
     BuildKind kind = build_kind(b, v->axes);
-    const char *buffer = build_buffer(b, dtype == DT_F32 ? 'v' : 'h', kind, dtype, 1, id);
+    const char *buffer = build_result(b, dtype == DT_F32 ? 'v' : 'h', kind, dtype, id);
     const char *lanes = build_lanes(b), *from = b->picked_from[id], *places = b->picks[step];
     if (dtype_bytes(dtype) != 4 && dtype_bytes(dtype) != 2)
         b->failed = "single bytes are picked";
@@ -318,7 +318,7 @@ void build_transposed_load(Build *b, NestId id, bool *open)
 const char *build_transposed(Build *b, NestId id)
 {
     DType dtype = b->nest->tensors.at[b->nest->values.at[id].tensor].dtype;
-    const char *buffer = build_buffer(b, dtype == DT_F32 ? 'v' : 'h', BUILD_TILE, dtype, 1, id);
+    const char *buffer = build_result(b, dtype == DT_F32 ? 'v' : 'h', BUILD_TILE, dtype, id);
     const char *places = find_table(b, 1, transposed_pitch(b)), *view;
     if (dtype_bytes(dtype) != 4 && dtype_bytes(dtype) != 2)
         b->failed = "single bytes are picked";
@@ -336,7 +336,7 @@ bool build_is_turned(const Build *b, const Affine *index)
 const char *build_turned(Build *b, NestId id)
 {
     DType dtype = b->nest->tensors.at[b->nest->values.at[id].tensor].dtype;
-    const char *buffer = build_buffer(b, dtype == DT_F32 ? 'v' : 'h', BUILD_TILE, dtype, 1, id);
+    const char *buffer = build_result(b, dtype == DT_F32 ? 'v' : 'h', BUILD_TILE, dtype, id);
     const char *lanes = build_lanes(b), *rows = build_rows(b), *from = b->name[id];
     int stem = 0;
     while (from[stem] && from[stem] != '[')

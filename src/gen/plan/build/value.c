@@ -3,6 +3,7 @@
 
 #include "gen/plan/prim_int.h"
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 void build_line(Build *b, const char *format, ...)
@@ -63,6 +64,8 @@ void build_declare(const BuildPool *pool, Buf *out)
 {
     for (uint32_t i = 0; i < pool->len; i++) {
         const BuildBuffer *f = &pool->at[i];
+        char depth[16];
+        snprintf(depth, sizeof depth, ", depth=%d", f->depth);
         if (f->dtype == DT_BOOL && f->stem == 'v')
             buf_printf(out, "    %s = mask(", f->name);
         else
@@ -71,7 +74,7 @@ void build_declare(const BuildPool *pool, Buf *out)
             buf_printf(out, "%lld, ", (long long)f->rows);
         buf_printf(out, "%lld%s)\n",
                    (long long)((f->kind == BUILD_ROWS ? f->rows : f->lanes) * f->times),
-                   f->depth > 1 ? ", depth=2" : "");
+                   f->depth > 1 ? depth : "");
     }
 }
 
@@ -595,11 +598,11 @@ const char *build_named(Build *b, NestId id)
                                               : build_expr(b, id);
     build_release(b, id);
     b->frame = v->axes;
-    const char *name = kind == BUILD_SCALAR
-                           ? build_scalar(b)
-                           : build_view(
-                                 b, kind,
-                                 build_buffer(b, 'v', kind, v->mask ? DT_BOOL : DT_F32, 1, id));
+    const char *row = v->op == NEST_PLACE && kind == BUILD_LANES ? build_only_row(b, id) : NULL;
+    const char *name = kind == BUILD_SCALAR ? build_scalar(b)
+                       : row                ? row
+                       : v->mask ? build_view(b, kind, build_buffer(b, 'v', kind, DT_BOOL, 1, id))
+                                 : build_view(b, kind, build_result(b, 'v', kind, DT_F32, id));
     build_line(b, "%s = %s", name, expr);
     b->name[id] = name;
     b->frame = outer;

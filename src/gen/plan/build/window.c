@@ -699,7 +699,7 @@ const char *build_windowed(Build *b, NestId id)
         b->name[id] = view_at(b, v, p, 0, 0);
     } else {
         b->frame = v->axes;
-        Target own = {.buffer = build_buffer(b, 'v', kind, DT_F32, 1, id)};
+        Target own = {.buffer = build_result(b, 'v', kind, DT_F32, id)};
         b->name[id] = build_view(b, kind, own.buffer);
         window_into(b, id, own);
     }
