@@ -171,11 +171,21 @@ bool eval_op_INDEX_COPY(EvalNode *e)
     return ok;
 }
 
+static double joined(Str reduction, double x, double y)
+{
+    if (str_is(reduction, "max"))
+        return x >= y || isnan(x) ? x : y;
+    if (str_is(reduction, "min"))
+        return x <= y || isnan(x) ? x : y;
+    return x + y;
+}
+
 bool eval_op_INDEX_ADD(EvalNode *e)
 {
     const Tensor *index = e->in[1], *src = e->in[2];
     Tensor *out = e->out[0];
     double alpha = node_float(e->node, AT_ALPHA, 1);
+    Str reduction = node_text(e->node, AT_REDUCTION);
     Axis a = out->shape.rank ? eval_axis(out->shape, eval_dim(e->node, out->shape, 0))
                              : (Axis){1, 1, 1};
     double *sum = heap_alloc(sizeof *sum * (size_t)(out->count + 1));
@@ -185,10 +195,11 @@ bool eval_op_INDEX_ADD(EvalNode *e)
         int64_t at;
         ok = index_at(e, index, i, a.n, &at);
         for (int64_t o = 0; ok && o < a.outer; o++)
-            for (int64_t c = 0; c < a.inner; c++)
-                sum[(o * a.n + at) * a.inner + c] += alpha *
-                                                     tensor_get(
-                                                         src, (o * index->count + i) * a.inner + c);
+            for (int64_t c = 0; c < a.inner; c++) {
+                double *to = &sum[(o * a.n + at) * a.inner + c];
+                double v = alpha * tensor_get(src, (o * index->count + i) * a.inner + c);
+                *to = joined(reduction, *to, v);
+            }
     }
     tensor_store_f64(out, 0, 1, out->count, sum);
     heap_free(sum);

@@ -320,7 +320,8 @@ Tensor *unroll_matmul(Unroll *u, const Node *node)
 
 Tensor *unroll_index_add(Unroll *u, const Node *node)
 {
-    if (node->op != OP_INDEX_ADD || node_float(node, AT_ALPHA, 1) != 1)
+    if (node->op != OP_INDEX_ADD || node_float(node, AT_ALPHA, 1) != 1 ||
+        node_attr(node, AT_REDUCTION))
         return NULL;
     Tensor *places = unroll_known(u, u->values[node->in[1]], DT_I64);
     Tensor *out = places ? unroll_new(u, node->out) : NULL;

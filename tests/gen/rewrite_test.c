@@ -5,6 +5,7 @@
 #include "graph/inputs.h"
 #include "tests/t.h"
 #include <math.h>
+#include <stdio.h>
 
 static Tensor *value_of(const Graph *g, const TaskInputs *in, Diag *diag)
 {
@@ -21,7 +22,9 @@ static bool near(double a, double b)
     return fabs(a - b) <= 1e-5 * (fabs(a) + 1);
 }
 
-static void check_means_the_same(const char *text, Op gone)
+typedef Graph *Rewriter(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag);
+
+static void check_rewritten_by(Rewriter *rewrite, const char *text, Op gone)
 {
     Arena arena = {0};
     Diag diag = diag_make(&arena, "t", str_from(text));
@@ -30,7 +33,7 @@ static void check_means_the_same(const char *text, Op gone)
     TaskInputs in = {0};
     REQUIRE(g != NULL);
     REQUIRE(graph_inputs(g, 1, LAW_GIVEN, &in, &diag));
-    Graph *other = rewrite_graph(&arena, int64_bounds(&arena, g), &outer, &diag);
+    Graph *other = rewrite(&arena, int64_bounds(&arena, g), &outer, &diag);
     REQUIRE(other != NULL);
     for (uint32_t i = 0; i < other->nodes.len; i++)
         CHECK(other->nodes.at[i].op != gone);
@@ -46,6 +49,62 @@ static void check_means_the_same(const char *text, Op gone)
     tensor_free(got);
     graph_inputs_free(&in);
     arena_drop(&arena);
+}
+
+static void check_means_the_same(const char *text, Op gone)
+{
+    check_rewritten_by(rewrite_graph, text, gone);
+}
+
+T_TEST(rewrite_unfolds_by_a_join_of_slices)
+{
+    check_rewritten_by(
+        rewrite_composites,
+        "graph \"t\" {\n"
+        "  %0 = input \"x\" f32[2,3,9,11] source 0\n"
+        "  %1 = im2col(%0) {kernel=[3,2], stride=[2,1], padding=[1,1], dilation=[1,2]} "
+        ": f32[2,18,55] @1\n"
+        "  return %1\n"
+        "}\n"
+        "source {\n"
+        "  %0 = random.normal() {shape=[2,3,9,11], dtype=f32, a=0, b=1, stream=0} : "
+        "f32[2,3,9,11] @1\n"
+        "  return %0\n"
+        "}\n",
+        OP_IM2COL);
+}
+
+/* Places of whole rows: 24 rows written to 5 places of a tensor, 3 rows read. */
+static const char *rows_at_places(const char *written, const char *reads)
+{
+    static char text[1024];
+    snprintf(
+        text, sizeof text,
+        "graph \"t\" {\n"
+        "  %%0 = input \"x\" f32[5,6] source 0\n"
+        "  %%1 = input \"v\" f32[24,6] source 1\n"
+        "  %%2 = input \"i\" i64[24,1] source 2\n"
+        "  %%3 = expand(%%2) {shape=[24,6]} : i64[24,6] @1\n"
+        "  %%4 = scatter.%s(%%0, %%3, %%1) {dim=0} : f32[5,6] @1\n"
+        "  %%5 = %s : f32[24,6] @1\n"
+        "  return %%5\n"
+        "}\n"
+        "source {\n"
+        "  %%0 = random.normal() {shape=[5,6], dtype=f32, a=0, b=1, stream=0} : f32[5,6] @1\n"
+        "  %%1 = random.normal() {shape=[24,6], dtype=f32, a=0, b=1, stream=1} : f32[24,6] @1\n"
+        "  %%2 = random.integer() {shape=[24,1], dtype=i64, a=0, b=5, stream=2} : i64[24,1] "
+        "@1\n"
+        "  return %%0, %%1, %%2\n"
+        "}\n",
+        written, reads);
+    return text;
+}
+
+T_TEST(rewrite_writes_rows_at_one_place_each)
+{
+    check_means_the_same(rows_at_places("max", "gather(%4, %3) {dim=0}"), OP_SCATTER);
+    check_means_the_same(rows_at_places("min", "gather(%4, %3) {dim=0}"), OP_GATHER);
+    check_means_the_same(rows_at_places("add", "gather(%4, %3) {dim=0}"), OP_PERMUTE);
 }
 
 T_TEST(rewrite_sums_elements_of_few_places)

@@ -195,7 +195,7 @@ static const char add_blocks[] =
     "            p = at[b.start + i]\n"
     "            r = p + n if p < 0 else p\n"
     "            with copyout():\n"
-    "                store_add(y[o, r, :], $V[i, :inner])\n";
+    "                $K(y[o, r, :], $V[i, :inner])\n";
 
 static const char add_rows[] =
     "\n@kernel\ndef $F_copy(x: gm[$T, outer, n, inner], y: out[$T, outer, n, inner], tile: i32):\n"
@@ -216,12 +216,17 @@ static const char add_rows[] =
     "            load(a[:t.size], v[o, i, t])\n"
     "$C"
     "        with copyout():\n"
-    "            store_add(y[o, r, t], $V[:t.size])\n";
+    "            $K(y[o, r, t], $V[:t.size])\n";
 
 static void put_add_rows(Index *x, Buf *out)
 {
     double alpha = node_float(x->node, AT_ALPHA, 1);
     bool blocks = set_blocks(x);
+    Str reduction = node_text(x->node, AT_REDUCTION);
+    script_set(&x->s, 'K',
+               str_is(reduction, "max")   ? "store_max"
+               : str_is(reduction, "min") ? "store_min"
+                                          : "store_add");
     script_set(&x->s, 'V', alpha == 1 ? "a" : "c");
     if (alpha != 1) {
         const char *type = dtype_name(x->x->dtype);

@@ -23,11 +23,56 @@ static bool fits_beside(Shape x, Shape index, int dim)
     return true;
 }
 
+/* Places that are the same for whole rows, as a vector: what was expanded along all dimensions but this one.
+ * VALUE_NONE: they are not. */
+static ValueId row_places(Rewrite *r, ValueId at, int dim)
+{
+    const Node *node = graph_maker(r->to, at);
+    Shape all = rw_value(r, at)->shape;
+    while (node && node->op == OP_CAST && dtype_is_int(rw_value(r, node->in[0])->dtype))
+        node = graph_maker(r->to, node->in[0]);
+    if (!node || node->op != OP_EXPAND || all.rank < 2)
+        return VALUE_NONE;
+    Shape few = rw_value(r, node->in[0])->shape;
+    int before = all.rank - few.rank;
+    for (int i = 0; i < all.rank; i++)
+        if (i == dim ? i < before || few.dim[i - before] != all.dim[i]
+                     : i >= before && few.dim[i - before] != 1)
+            return VALUE_NONE;
+    return rw_reshape(r, node->in[0], (Shape){1, {all.dim[dim]}});
+}
+
+/* Rows written at places that are the same for all their elements. */
+static bool scatter_rows(Rewrite *r, const Node *node, int dim, const ValueId *in, ValueId *out)
+{
+    ValueId places = row_places(r, in[1], dim);
+    Attr attrs[] = {{.key = AT_DIM, .i = dim}, {.key = AT_REDUCTION}};
+    bool max = node->kind == SCATTER_max, extreme = max || node->kind == SCATTER_min;
+    bool add = node->kind == SCATTER_add, set = node->kind == SCATTER_set;
+    if (places == VALUE_NONE || (!extreme && !add && !set) || node_float(node, AT_B, 0) != 0 ||
+        constant(r, in[2]))
+        return false;
+    attrs[1].text = max ? str_from("max") : str_from("min");
+    out[0] = rw_make(r, set ? OP_INDEX_COPY : OP_INDEX_ADD, 0, 3, (ValueId[]){in[0], places, in[2]},
+                     extreme ? 2 : 1, attrs);
+    return true;
+}
+
 static bool gather(Rewrite *r, const Node *node, ValueId *out)
 {
     ValueId x = rw_in(r, node, 0), at = rw_in(r, node, 1);
     Shape s = rw_value(r, x)->shape, i = rw_value(r, at)->shape;
     int dim = 0, last = s.rank - 1;
+    ValueId places = s.rank > 1 && shape_dim(s, node_int(node, AT_DIM, 0), &dim)
+                         ? row_places(r, at, dim)
+                         : VALUE_NONE;
+    if (places != VALUE_NONE && dim < last) {
+        Attr along = {.key = AT_DIM, .i = dim};
+        out[0] = rw_make(r, OP_INDEX_SELECT, 0, 2, (ValueId[]){beside(r, x, i, dim), places}, 1,
+                         &along);
+        return true;
+    }
+    dim = 0;
     DType own = rw_value(r, x)->dtype;
     bool narrow = own == DT_BOOL || own == DT_I8 || own == DT_U8;
     if (s.rank == 0 || !shape_dim(s, node_int(node, AT_DIM, 0), &dim) ||
@@ -71,6 +116,9 @@ static bool scatter(Rewrite *r, const Node *node, ValueId *out)
         return true;
     }
     DType own = rw_value(r, x)->dtype;
+    if (dim < last && dtype_bytes(own) >= 2 && own != DT_I64 &&
+        scatter_rows(r, node, dim, (ValueId[]){x, at, from}, out))
+        return true;
     if (own == DT_BOOL || own == DT_I8 ||
         own == DT_U8) { /* elements of a byte are not written alone */
         const Value *v = rw_value(r, from);

@@ -46,7 +46,9 @@ static bool read_write(const Graph *g, const Node *node, Write *w)
     switch (node->op) {
     case OP_SCATTER: return read_scatter(node, w);
     case OP_INDEX_ADD:
-        w->kind = WRITE_ADD;
+        w->kind = str_is(node_text(node, AT_REDUCTION), "max")   ? WRITE_MAX
+                  : str_is(node_text(node, AT_REDUCTION), "min") ? WRITE_MIN
+                                                                 : WRITE_ADD;
         w->alpha = node_float(node, AT_ALPHA, 1);
         return true;
     case OP_INDEX_COPY: return true;
