@@ -19,6 +19,7 @@ from tokenizers import Tokenizer
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 DTYPE = torch.bfloat16 if DEVICE == "cuda" else torch.float32
+PREFILL = 64  # prompts that are read together
 
 
 class Model:
@@ -46,6 +47,14 @@ class Model:
         other = torch.cat([-x[..., half:], x[..., :half]], -1)
         return (x.float() * cos + other.float() * sin).to(DTYPE)
 
+    def attend_one(self, q, k, v, mask):
+        """One query a head, [B, heads, 1, dim]: those that share keys stand beside each other, nothing is repeated."""
+        B = q.shape[0]
+        q = q.reshape(B, self.kv, self.heads // self.kv, self.dim)
+        z = (q @ k.transpose(2, 3)).float() * self.dim ** -0.5
+        z = torch.softmax(z.masked_fill(~mask, float("-inf")), -1).to(DTYPE)
+        return (z @ v).reshape(B, self.heads, 1, self.dim)
+
     def run(self, ids, position, cache, mask, at):
         """ids [B, T], position [B, T]; keys and values go to column `at` .. of the cache."""
         B, T = ids.shape
@@ -64,7 +73,10 @@ class Model:
                 cache[i][0][:, :, at:at + T] = k
                 cache[i][1][:, :, at:at + T] = v
                 k, v = cache[i][0][:, :, :at + T], cache[i][1][:, :, :at + T]
-            y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=True)
+            if T == 1:
+                y = self.attend_one(q, k, v, mask)
+            else:
+                y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=True)
             x = x + F.linear(y.transpose(1, 2).reshape(B, T, -1), self.w[p + "self_attn.o_proj.weight"])
             h = self.norm(x, self.w[p + "post_attention_layernorm.weight"])
             h = F.silu(F.linear(h, self.w[p + "mlp.gate_proj.weight"])) * F.linear(h, self.w[p + "mlp.up_proj.weight"])
@@ -97,10 +109,15 @@ def draw_batch(model, prompts, longest, temperature, end, generator):
              for _ in range(model.layers)]
     column = torch.arange(full, device=DEVICE)
     seen = column[None] >= pad[:, None]
-    mask = seen[:, None, None, :T] & (column[None, None, :T, None] >= column[None, None, None, :T])
-    mask = mask | torch.eye(T, device=DEVICE, dtype=torch.bool)
+    causal = column[:T, None] >= column[None, :T]
+    diagonal = torch.eye(T, device=DEVICE, dtype=torch.bool)
     position = (column[None, :T] - pad[:, None]).clamp(min=0)
-    x = model.run(ids, position, cache, mask, 0)[:, -1]
+    last = []
+    for i in range(0, B, PREFILL):  # the masks of many prompts at once would fill the memory
+        part = slice(i, i + PREFILL)
+        mask = (seen[part, None, None, :T] & causal) | diagonal
+        last.append(model.run(ids[part], position[part], [[t[part] for t in c] for c in cache], mask, 0)[:, -1])
+    x = torch.cat(last)
     answers = torch.full((B, longest), end, device=DEVICE)
     done = torch.zeros(B, device=DEVICE, dtype=torch.bool)
     for k in range(longest):
@@ -122,18 +139,21 @@ def draw(a):
     model, tokenizer = Model(a.run), Tokenizer.from_file(a.tokenizer)
     end = tokenizer.token_to_id("<|endoftext|>")
     rows = rows_of(a.rows, a.most)
-    jobs = [(r, tokenizer.encode(r["messages"][0]["content"]).ids) for r in rows for _ in range(a.n)]
-    jobs.sort(key=lambda j: len(j[1]))
+    ids = [[tokenizer.encode(m["content"]).ids for m in r["messages"][:2]] for r in rows]
+    jobs = [(r, q, len(s)) for r, (q, s) in zip(rows, ids) for _ in range(a.n)]
+    jobs.sort(key=lambda j: j[2])  # by the rows' own answers, so that answers of a batch end at about the same time
     generator = torch.Generator(DEVICE).manual_seed(a.seed)
     start, drawn = time.time(), 0
     with open(a.out, "w") as out:
         for i in range(0, len(jobs), a.batch):
             part = jobs[i:i + a.batch]
-            longest = min(a.longest, model.c["max_position_embeddings"] - max(len(p) for _, p in part))
-            for (row, _), ids in zip(part, draw_batch(model, [p for _, p in part], longest, a.temperature, end, generator)):
+            longest = min(a.longest, 2 * max(n for _, _, n in part) + 64)
+            longest = min(longest, model.c["max_position_embeddings"] - max(len(p) for _, p, _ in part))
+            drawn_ids = draw_batch(model, [p for _, p, _ in part], longest, a.temperature, end, generator)
+            for (row, _, _), ids in zip(part, drawn_ids):
                 ids = ids[:ids.index(end)] if end in ids else ids
                 drawn += len(ids)
-                text = tokenizer.decode(ids)
+                text = tokenizer.decode(ids).replace("\0", "\ufffd")  # readers of JSON refuse it
                 question, row = row["messages"][0], {k: v for k, v in row.items() if k != "messages"}
                 row["messages"] = [question, {"role": "assistant", "content": text}]
                 out.write(json.dumps(row) + "\n")
@@ -195,4 +215,5 @@ def main():
     draw(a) if a.what == "draw" else check(a)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -2,6 +2,7 @@
 """Numbers from PyTorch and transformers that src/nn is tested against.
 
     tools/nn_vectors.py golden          rewrites tests/nn/golden (small, committed)
+    tools/nn_vectors.py lessons         those of preferences and groups alone
     tools/nn_vectors.py checkpoints DIR random tiny Qwen3 checkpoints written by transformers, each
                                         with its logits; then
                                             NN_CHECKPOINTS=DIR make test-nn T_FILTER=checkpoints
@@ -99,6 +100,59 @@ def golden_training():
     save_file({n: t.contiguous() for n, t in out.items()}, os.path.join(GOLDEN, "training.safetensors"))
 
 
+def sums(c, w, tokens, targets):
+    """Sum of the losses of each sequence, and how many tokens of it are learnt."""
+    logits = forward(c, w, tokens)
+    each = F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=-1, reduction="none")
+    return each.sum(1), (targets >= 0).sum(1)
+
+
+def golden_lessons():
+    """Preferences (nn/dpo.h) and groups of graded answers (nn/group.h): losses, gradients, three AdamW steps of each."""
+    torch.manual_seed(11)
+    c, N, T = SMALL, 6, 9
+    start = {n: 1 + 0.2 * torch.randn(s) if n.endswith("norm.weight") else 0.3 * torch.randn(s) for n, s in names(c)}
+    old = {n: t + 0.02 * torch.randn_like(t) for n, t in start.items()}  # the model that is compared with
+    tokens = torch.randint(0, c["vocab"], (N, T))
+    targets = torch.cat([tokens[:, 1:], torch.full((N, 1), -1)], 1)
+    targets[:, :2] = -1
+    targets[1, 6:] = -1
+    targets[4, 5:] = -1
+    beta, nll, low, high = 0.5, 0.3, 0.003, 0.004
+    advantage = torch.tensor([1.2, -0.7, 0.4, -1.1, 0.9, -0.7])
+    with torch.no_grad():
+        reference, learnt = sums(c, old, tokens, targets)
+    out = {"weight/" + n: t.clone() for n, t in start.items()}
+    out.update(tokens=tokens.int(), targets=targets.int(), reference=reference, advantage=advantage,
+               limits=torch.tensor([beta, nll, low, high]))
+
+    def pairs(now):  # sequences 0, 2, 4 are preferred to 1, 3, 5
+        z = beta * ((reference - now)[0::2] - (reference - now)[1::2])
+        return (F.softplus(-z) + nll * now[0::2] / learnt[0::2]).mean()
+
+    def groups(now):
+        ratio = torch.exp((reference - now) / learnt)
+        return -torch.minimum(ratio * advantage, ratio.clamp(1 - low, 1 + high) * advantage).mean()
+
+    for name, loss_of in (("pairs", pairs), ("groups", groups)):
+        w = {n: t.clone().requires_grad_() for n, t in start.items()}
+        split = [dict(params=[t for t in w.values() if t.dim() == 2], weight_decay=0.1),
+                 dict(params=[t for t in w.values() if t.dim() == 1], weight_decay=0.0)]
+        adam, losses = torch.optim.AdamW(split, lr=1e-3, betas=(0.9, 0.95), eps=1e-8), []
+        for step in range(3):
+            adam.zero_grad()
+            loss = loss_of(sums(c, w, tokens, targets)[0])
+            loss.backward()
+            if step == 0:
+                out.update({f"{name}/grad/" + n: t.grad.clone() for n, t in w.items()})
+            torch.nn.utils.clip_grad_norm_(list(w.values()), 1.0)
+            losses.append(loss.item())
+            adam.step()
+        out[f"{name}/losses"] = torch.tensor(losses)
+        out.update({f"{name}/final/" + n: t.detach().clone() for n, t in w.items()})
+    save_file({n: t.contiguous() for n, t in out.items()}, os.path.join(GOLDEN, "lessons.safetensors"))
+
+
 def write_checkpoint(path, seed, dtype=torch.float32, shard="10GB", **sizes):
     """A random Qwen3 checkpoint as transformers saves it, its logits in expected.safetensors."""
     from transformers import Qwen3Config, Qwen3ForCausalLM
@@ -161,9 +215,12 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["golden"]:
         os.makedirs(GOLDEN, exist_ok=True)
         golden_training()
+        golden_lessons()
         write_checkpoint(os.path.join(GOLDEN, "qwen3"), 1, tie_word_embeddings=True, **TINY)
         write_checkpoint(os.path.join(GOLDEN, "qwen3_shards"), 2, torch.bfloat16, "8KB", tie_word_embeddings=False,
                          **TINY)
+    elif sys.argv[1:] == ["lessons"]:
+        golden_lessons()
     elif sys.argv[1:] == ["noise"]:
         noise()
     elif len(sys.argv) == 3 and sys.argv[1] == "checkpoints":

@@ -293,6 +293,8 @@ int cmd_data(int argc, char **argv)
         {"most", CMD_I64, &a.score.tasks, "N", "tasks, the first of the file (200)"},
         {"turns", CMD_I64, &a.score.turns, "N", "repairs after an answer (0)"},
         {"temperature", CMD_F64, &a.score.temperature, "T", "of --gen local (0.7)"},
+        {"limit", CMD_F64, &a.score.limit, "SECONDS",
+         "of a task; one that takes longer counts as not right (600)"},
         {"no-mask", CMD_FLAG, &a.score.no_mask, NULL, "local draws freely, as --decode free"},
         {"decode", CMD_TEXT, &a.score.decode, "HOW",
          "local: free, mask, lines, again (default; docs/models.md)"},

@@ -8,7 +8,7 @@
 typedef struct ScoreArgs {
     const char *gen, *weights, *from, *tokenizer, *keep;
     int64_t samples, tasks, turns;
-    double temperature;
+    double temperature, limit;
     const char *decode;
     bool no_mask;
 } ScoreArgs;

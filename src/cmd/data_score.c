@@ -93,6 +93,7 @@ static int score_one(CmdArgs *args, const ScoreArgs *a, int64_t jobs, const char
                           .samples = (uint32_t)a->samples,
                           .turns = (uint32_t)a->turns,
                           .jobs = (uint32_t)jobs,
+                          .seconds = a->limit,
                           .keep = a->keep && several ? str_format(arena, "%s.%s", a->keep, who)
                                                      : a->keep};
     bool ok = rows_score(arena, &spec, &scores, &diag);
@@ -101,6 +102,8 @@ static int score_one(CmdArgs *args, const ScoreArgs *a, int64_t jobs, const char
     for (uint32_t i = 0; i < scores.len; i++)
         print_score(&scores.at[i], a->samples);
     print_macro(&scores);
+    if (scores.len && scores.at[0].late)
+        printf("%u tasks ran out of time and count as not right\n", scores.at[0].late);
     if (scores.len && scores.at[0].lost)
         printf("%u tasks could not be scored\n", scores.at[0].lost);
     fflush(stdout);
@@ -115,9 +118,9 @@ int data_score(CmdArgs *args, const ScoreArgs *a, int64_t jobs)
     Str rest = str_from(a->gen), who;
     int status = CMD_OK;
     if (a->samples < 1 || a->samples > 1000 || a->tasks < 1 || a->tasks > 1000000 || a->turns < 0 ||
-        a->turns > 100 || !(a->temperature >= 0) || !chip || !chip->simulated) {
-        fprintf(stderr, "acraft data score: -n, --most, --turns, --temperature or --chip is out of "
-                        "range\n");
+        a->turns > 100 || !(a->temperature >= 0) || !(a->limit >= 0) || !chip || !chip->simulated) {
+        fprintf(stderr, "acraft data score: -n, --most, --turns, --temperature, --limit or --chip "
+                        "is out of range\n");
         return CMD_USAGE;
     }
     while (status == CMD_OK && str_next(&rest, ',', &who))

@@ -133,6 +133,7 @@ typedef struct RowsScoreSpec {
     uint32_t samples; /* of each */
     uint32_t turns;   /* repairs after an answer */
     uint32_t jobs;    /* processes; 0: one for each processor */
+    double seconds;   /* for a task, answers and judging; 0: ten minutes. What is later counts as not right */
     const char *keep; /* a file for all samples, as rows with their mark; NULL: none */
 } RowsScoreSpec;
 
@@ -143,6 +144,7 @@ typedef struct RowsScore {
     uint32_t wrong, refused,
         none;      /* samples with wrong values, that do not check, without a program */
     uint32_t lost; /* tasks that could not be scored */
+    uint32_t late; /* tasks that ran out of time, which are counted as not right */
     double at_one, at_one_squares; /* sums over tasks of the share of right samples */
     double at_all;                 /* tasks with a right sample */
 } RowsScore;

@@ -199,15 +199,26 @@ static void count_samples(RowsScore *score, Str marks)
     score->at_all += right > 0;
 }
 
+/* No answer of a task that ran out of time is right. */
+static Str late_marks(const Scoring *s)
+{
+    char *marks = arena_array(s->arena, char, s->spec->samples + 1);
+    memset(marks, 'n', s->spec->samples);
+    return str_from(marks);
+}
+
 static void take_reply(Scoring *s, const PoolReply *reply, RowsScores *scores)
 {
     const char *family = s->rows.at[reply->id].family;
     RowsScore *all = score_of(s->arena, scores, "");
-    if (reply->end != POOL_DONE || !reply->text.len) {
+    Str samples = reply->text, marks;
+    if (reply->end == POOL_LATE) {
+        samples = late_marks(s);
+        all->late++;
+    } else if (reply->end != POOL_DONE || !reply->text.len) {
         all->lost++;
         return;
     }
-    Str samples = reply->text, marks;
     str_next(&samples, '\n', &marks);
     uint32_t operators = s->rows.at[reply->id].operators;
     const char *length = operators <= 3   ? "1-3 operators"
@@ -216,8 +227,10 @@ static void take_reply(Scoring *s, const PoolReply *reply, RowsScores *scores)
     count_samples(all, marks);
     count_samples(score_of(s->arena, scores, length), marks);
     count_samples(score_of(s->arena, scores, family), marks);
-    if (s->keep && samples.len)
+    if (s->keep && samples.len) {
         fprintf(s->keep, "%.*s\n", STR_ARG(samples));
+        fflush(s->keep); /* a run that is stopped leaves what was judged */
+    }
 }
 
 double rows_score_half(const RowsScore *score)
@@ -236,7 +249,10 @@ bool rows_score(Arena *arena, const RowsScoreSpec *spec, RowsScores *scores, Dia
         diag_error(diag, "R001", (Span){0}, "cannot write '%s': %s", spec->keep, strerror(errno));
         return false;
     }
-    PoolSpec pool_spec = {.jobs = spec->jobs, .seconds = TASK_SECONDS, .work = work, .context = &s};
+    PoolSpec pool_spec = {.jobs = spec->jobs,
+                          .seconds = spec->seconds > 0 ? spec->seconds : TASK_SECONDS,
+                          .work = work,
+                          .context = &s};
     Pool *pool = pool_open(&pool_spec);
     uint64_t next = 0;
     bool ok = pool != NULL;

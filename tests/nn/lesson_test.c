@@ -138,6 +138,120 @@ static Str check_run(Learner *l, uint64_t steps, NnModel *whole)
     return last;
 }
 
+/* ---- PyTorch's numbers (tools/nn_vectors.py lessons) ---- */
+
+enum { GOLDEN_SEQ = 9, GOLDEN_STEPS = 3 };
+
+/* A learner with the golden file's weights, and its sequences. */
+static NnSequence *open_golden(Learner *l, const StFile *file, uint64_t *count)
+{
+    NnConfig c = help_golden_config();
+    char why[200] = "";
+    uint64_t n;
+    *l = (Learner){.device = nn_device_cpu()};
+    l->model = nn_open(&l->arena, &c);
+    help_load_block(file, "weight", &l->model.table, l->model.weights);
+    NnDeviceModel shape = nn_device_model(&l->arena, &l->model.table);
+    l->at = l->device->open(&shape, 1, GOLDEN_SEQ, why, sizeof why);
+    REQUIRE(l->at);
+    l->device->put(l->at, NN_WEIGHTS, l->model.weights);
+    float *reference = help_load(file, "reference", count);
+    int32_t *tokens = help_load_ints(file, "tokens", &n);
+    int32_t *targets = help_load_ints(file, "targets", &n);
+    NnSequence *all = arena_array(&l->arena, NnSequence, *count);
+    for (uint64_t i = 0; i < *count; i++) {
+        all[i] = (NnSequence){arena_array(&l->arena, int32_t, GOLDEN_SEQ),
+                              arena_array(&l->arena, int32_t, GOLDEN_SEQ), 0,
+                              (double)reference[i]};
+        memcpy(all[i].tokens, tokens + i * GOLDEN_SEQ, GOLDEN_SEQ * sizeof *tokens);
+        memcpy(all[i].targets, targets + i * GOLDEN_SEQ, GOLDEN_SEQ * sizeof *targets);
+        all[i].learnt = nn_target_count(all[i].targets, GOLDEN_SEQ);
+    }
+    heap_free(reference);
+    heap_free(tokens);
+    heap_free(targets);
+    return all;
+}
+
+static void check_block(Learner *l, const StFile *file, const char *name, NnBlock block)
+{
+    uint64_t total = l->model.table.total;
+    float *got = nn_floats_new(total), *want = nn_floats_new(total);
+    l->device->get(l->at, block, got);
+    help_load_block(file, name, &l->model.table, want);
+    double off = help_distance(got, want, total);
+    CHECK_MSG(off < 1e-5, "%s: %g", name, off);
+    nn_floats_free(got);
+    nn_floats_free(want);
+}
+
+/* Losses, gradients and three clipped steps of AdamW are PyTorch's. */
+static void check_golden(Learner *l, const StFile *file, const char *name)
+{
+    uint64_t count;
+    float *losses = help_load(file, str_format(&l->arena, "%s/losses", name), &count);
+    REQUIRE(count == GOLDEN_STEPS);
+    for (uint64_t step = 1; step <= count; step++) {
+        NnAdam adam = nn_adam_default();
+        NnDeviceStep s = {1e-3, adam.beta1, adam.beta2, adam.eps, adam.decay, 1, step};
+        NnDeviceResult result;
+        double loss = 0, share = 1.0 / l->lessons.count;
+        for (uint32_t i = 0; i < l->lessons.count; i++)
+            loss += share *
+                    l->lessons.learn(l->lessons.self, i, l->device, l->at, share).loss;
+        CHECK_NEAR(loss, (double)losses[step - 1], 2e-5 * fabs((double)losses[step - 1]));
+        if (step == 1)
+            check_block(l, file, str_format(&l->arena, "%s/grad", name), NN_GRADS);
+        REQUIRE(l->device->update(l->at, &s, &result));
+    }
+    check_block(l, file, str_format(&l->arena, "%s/final", name), NN_WEIGHTS);
+    heap_free(losses);
+}
+
+T_TEST(dpo_equals_pytorch)
+{
+    Learner l;
+    StFile file;
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", STR(""));
+    uint64_t count;
+    REQUIRE(st_open(&arena, "tests/nn/golden/lessons.safetensors", &file, &diag));
+    NnSequence *all = open_golden(&l, &file, &count);
+    float *limits = help_load(&file, "limits", &(uint64_t){0});
+    l.pairs = (NnPairs){.seq = GOLDEN_SEQ, .beta = (double)limits[0], .nll = (double)limits[1]};
+    for (uint64_t i = 0; i < count; i += 2)
+        vec_push(&l.arena, &l.pairs.all, ((NnPair){all[i], all[i + 1]}));
+    l.lessons = nn_pairs_lessons(&l.pairs);
+    check_golden(&l, &file, "pairs");
+    heap_free(limits);
+    close_learner(&l);
+    st_close(&file);
+    arena_drop(&arena);
+}
+
+T_TEST(group_loss_equals_pytorch)
+{
+    Learner l;
+    StFile file;
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", STR(""));
+    uint64_t count;
+    REQUIRE(st_open(&arena, "tests/nn/golden/lessons.safetensors", &file, &diag));
+    NnSequence *all = open_golden(&l, &file, &count);
+    float *limits = help_load(&file, "limits", &(uint64_t){0});
+    float *advantage = help_load(&file, "advantage", &count);
+    l.groups = (NnGroups){.low = (double)limits[2], .high = (double)limits[3]};
+    for (uint64_t i = 0; i < count; i++)
+        vec_push(&l.arena, &l.groups.all, ((NnGraded){all[i], (double)advantage[i]}));
+    l.lessons = nn_groups_lessons(&l.groups);
+    check_golden(&l, &file, "groups");
+    heap_free(limits);
+    heap_free(advantage);
+    close_learner(&l);
+    st_close(&file);
+    arena_drop(&arena);
+}
+
 /* ---- preferences ---- */
 
 static void open_pairs(Learner *l)
