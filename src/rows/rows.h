@@ -133,7 +133,8 @@ typedef struct RowsScoreSpec {
     uint32_t samples; /* of each */
     uint32_t turns;   /* repairs after an answer */
     uint32_t jobs;    /* processes; 0: one for each processor */
-    double seconds;   /* for a task, answers and judging; 0: ten minutes. What is later counts as not right */
+    double
+        seconds; /* for a task, answers and judging; 0: ten minutes. What is later counts as not right */
     const char *keep; /* a file for all samples, as rows with their mark; NULL: none */
 } RowsScoreSpec;
 

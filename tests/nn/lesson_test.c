@@ -161,8 +161,7 @@ static NnSequence *open_golden(Learner *l, const StFile *file, uint64_t *count)
     NnSequence *all = arena_array(&l->arena, NnSequence, *count);
     for (uint64_t i = 0; i < *count; i++) {
         all[i] = (NnSequence){arena_array(&l->arena, int32_t, GOLDEN_SEQ),
-                              arena_array(&l->arena, int32_t, GOLDEN_SEQ), 0,
-                              (double)reference[i]};
+                              arena_array(&l->arena, int32_t, GOLDEN_SEQ), 0, (double)reference[i]};
         memcpy(all[i].tokens, tokens + i * GOLDEN_SEQ, GOLDEN_SEQ * sizeof *tokens);
         memcpy(all[i].targets, targets + i * GOLDEN_SEQ, GOLDEN_SEQ * sizeof *targets);
         all[i].learnt = nn_target_count(all[i].targets, GOLDEN_SEQ);
@@ -197,8 +196,7 @@ static void check_golden(Learner *l, const StFile *file, const char *name)
         NnDeviceResult result;
         double loss = 0, share = 1.0 / l->lessons.count;
         for (uint32_t i = 0; i < l->lessons.count; i++)
-            loss += share *
-                    l->lessons.learn(l->lessons.self, i, l->device, l->at, share).loss;
+            loss += share * l->lessons.learn(l->lessons.self, i, l->device, l->at, share).loss;
         CHECK_NEAR(loss, (double)losses[step - 1], 2e-5 * fabs((double)losses[step - 1]));
         if (step == 1)
             check_block(l, file, str_format(&l->arena, "%s/grad", name), NN_GRADS);
