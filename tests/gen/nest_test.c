@@ -70,6 +70,20 @@ T_TEST(nest_reductions_share_what_they_read)
 }
 
 /* Reductions over different axes are walked one after the other. */
+/* What a walk gathers as it is stays on chip while others that read it, too, are computed. */
+T_TEST(nest_walks_keep_what_a_reduction_reads_as_it_is)
+{
+    check_model("self, x, m):\n        a = torch.exp(x)\n        d = a - m\n"
+                "        return (d * d).sum(dim=-1), a.sum(dim=-1)\n",
+                "torch.randn(3, 20000), torch.randn(3, 1)");
+    check_model("self, x, m):\n        d = x.float() - m\n"
+                "        return (d * d).mean(dim=-1), x.float().mean(dim=-1)\n",
+                "torch.randn(3, 20000, dtype=torch.float16), torch.randn(3, 1)");
+    check_model("self, x, m):\n        a = torch.exp(x)\n        d = a - m\n"
+                "        return (d * d).sum(dim=0), a.amax(dim=0), (d + a).amin(dim=0)\n",
+                "torch.randn(40, 60), torch.randn(60)");
+}
+
 T_TEST(nest_walks_each_reduction_by_itself)
 {
     check_model(

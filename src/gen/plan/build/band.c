@@ -126,9 +126,9 @@ static void mark(const Build *b, NestId id, bool *now)
         mark(b, v->arg[i], now);
 }
 
-/* How often each value is read. What has no name is computed again wherever it is read: masks, and values
- * with one reader, which may itself be such a mask. */
-static void count_left(Build *b, const bool *now)
+/* How often each value is read, by the reductions that this walk gathers too (sums; NULL: none). What has no name is
+ * computed again wherever it is read: masks, and values with one reader, which may itself be such a mask. */
+static void count_left(Build *b, const bool *now, const char *const *sums)
 {
     uint32_t *times = arena_array(b->arena, uint32_t, b->nest->values.len);
     for (uint32_t i = 0; i < b->band->stores.len; i++)
@@ -137,7 +137,7 @@ static void count_left(Build *b, const bool *now)
         const NestValue *v = &b->nest->values.at[i];
         bool again = v->mask ? !build_keeps_mask(b, i) : v->uses == 1;
         uint32_t here = v->op == NEST_MAP && again && times[i] ? times[i] : 1;
-        for (uint32_t k = 0; k < v->n_arg && now[i]; k++) {
+        for (uint32_t k = 0; k < v->n_arg && (now[i] || (sums && sums[i])); k++) {
             times[v->arg[k]] += here;
             b->left[v->arg[k]] += here;
         }
@@ -406,7 +406,7 @@ static void reduce_over(Build *b, uint32_t level, uint64_t axes)
     }
     const bool *due = due_stores(b, axes, level);
     bool stores = mark_stores(b, due, now);
-    count_left(b, now);
+    count_left(b, now, sums);
     hoist(b, now);
     begin_walk(b, axes, now);
     build_load_all(b, now);
@@ -461,7 +461,7 @@ static void store_over(Build *b, uint64_t walk)
     int deep = b->depth;
     if (!mark_stores(b, due, now))
         return;
-    count_left(b, now);
+    count_left(b, now, NULL);
     if (walk) {
         hoist(b, now);
         begin_walk(b, walk, now);
@@ -686,7 +686,7 @@ const char *build_value(Build *b, NestId id)
         return b->name[id];
     mark(b, id, now);
     b->left[id]++;
-    count_left(b, now);
+    count_left(b, now, NULL);
     build_load_all(b, now);
     build_line(b, "with compute():");
     b->depth++;
