@@ -6,7 +6,7 @@
 
 enum {
     VERDICT_SCHEMA = 2, /* of verdicts, judge lines and export rows (docs/schema) */
-    JUDGE_VERSION = 13  /* of the rules that lead to a verdict: others give other verdicts */
+    JUDGE_VERSION = 14  /* of the rules that lead to a verdict: others give other verdicts */
 };
 
 #endif

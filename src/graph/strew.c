@@ -303,6 +303,32 @@ static void strew_special(Tensor *t, const bool *has, uint64_t seed, uint64_t st
     }
 }
 
+/* ---- what lies at the ends of axes ---- */
+
+enum { EDGE_RUNS = 16 };
+
+/* Element i stands in the first or the last slice of an axis other than the last one. */
+static bool is_edge(const Tensor *t, int64_t i)
+{
+    if (t->shape.rank < 2)
+        return i < t->count / EDGE_RUNS || i >= t->count - t->count / EDGE_RUNS;
+    for (int d = t->shape.rank - 1; d >= 0; d--) {
+        int64_t size = t->shape.dim[d], at = i % size;
+        i /= size;
+        if (d < t->shape.rank - 1 && size > 1 && (at == 0 || at == size - 1))
+            return true;
+    }
+    return false;
+}
+
+static void shrink_edges(Tensor *t)
+{
+    double by = t->dtype == DT_F16 ? 0x1p-6 : 0x1p-10;
+    for (int64_t i = 0; i < t->count; i++)
+        if (is_edge(t, i))
+            tensor_set(t, i, tensor_get(t, i) * by);
+}
+
 /* ---- integers ---- */
 
 /* The range that a value of the source graph is drawn from, looked for through casts. */
@@ -387,6 +413,8 @@ static void strew_float(Tensor *t, uint32_t i, const Strew *s, uint64_t seed)
         relate_neighbours(t, numbers, named, seed, i, negative);
     if (has[STREW_BEYOND])
         shift_beyond(t, s, negative);
+    if (has[STREW_EDGES])
+        shrink_edges(t);
     strew_special(t, has, seed, i, negative);
 }
 

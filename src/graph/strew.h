@@ -15,6 +15,8 @@
  *     beyond    the last quarter: runs that lie as a whole above, and below, what task and text name
  *     nan, above, below   in one line of four, or one element of 64, what is no number, or an infinity
  *     huge      the same with 2^60 to 2^100, whose square is infinite; not in half precision
+ *     edges     the first and the last slice along every axis but the last (of one axis: its first and its last
+ *               sixteenth) a thousandth as large: there what is compared with this input is the larger one
  *     ends      integers: the first and the last of the range they are drawn from, and named ones within it
  *
  * An input that is only whole numbers (labels) is left alone but for `ends`. */
@@ -41,6 +43,7 @@ typedef enum StrewKind {
     STREW_ABOVE,
     STREW_BELOW,
     STREW_HUGE,
+    STREW_EDGES,
     STREW_ENDS,
     STREW_KINDS
 } StrewKind;

@@ -48,7 +48,7 @@ static bool takes(Judging *j, CaseSpec *c, const Strew *strew)
 enum {
     FAR_KINDS = STREW_BIT(FAR) | STREW_BIT(FARTHER) | STREW_BIT(BEYOND),
     SPECIAL_KINDS = STREW_BIT(NAN) | STREW_BIT(ABOVE) | STREW_BIT(BELOW) | STREW_BIT(HUGE),
-    NEAR_KINDS = (1u << STREW_KINDS) - 1 - FAR_KINDS - SPECIAL_KINDS
+    NEAR_KINDS = (1u << STREW_KINDS) - 1 - FAR_KINDS - SPECIAL_KINDS - STREW_BIT(EDGES)
 };
 
 /* Kind after kind, for all inputs or, where that is too much, for those that bear it. */
@@ -130,6 +130,25 @@ void judge_strewn(Judging *j, CaseSpec c)
     judge_once_more(j, c, "again", &j->strew);
     if (bytes <= MOST_FAR)
         judge_once_more(j, c, "far", &j->far);
+}
+
+/* One input after the other: where all are small at once, none is the larger one. */
+void judge_edges(Judging *j, const CaseSpec *first)
+{
+    enum { MOST_EDGES = 4, MOST_BYTES = 16 << 20 };
+    const CaseReady *ready = case_ready(j->cache, j->spec, j->task, first);
+    Probe probe = ready->ref.probe;
+    CaseSpec c = *first;
+    if (was_asked(j->spec) || !ready->ref.steady || ready->bytes > MOST_BYTES)
+        return;
+    uint32_t inputs = ready->ref.graph->inputs.len;
+    c.seed = text_seed(&j->judged->candidate, first->seed + 7);
+    c.probe = &probe;
+    for (uint32_t i = 0; i < inputs && i < MOST_EDGES; i++) {
+        Strew strew = {0};
+        strew.inputs[STREW_EDGES] = UINT64_C(1) << i;
+        judge_once_more(j, c, str_format(j->arena, "edges%u", i), &strew);
+    }
 }
 
 static bool names_far(const Strew *strew)

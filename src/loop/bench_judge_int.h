@@ -94,6 +94,9 @@ void judge_again(Judging *j, const CaseSpec *first);
  * others. Beside such numbers small errors vanish, so they have a case of their own. There is
  * none where nothing is named, or the task does not take them. */
 void judge_far(Judging *j, const CaseSpec *first);
+/* Judges the first case with small numbers at the ends of one input, then of the next: where a result is the larger of
+ * two, each of them decides it there once. */
+void judge_edges(Judging *j, const CaseSpec *first);
 /* Judges the first case with NaN and infinities among the inputs, where the task's result is
  * defined for them. */
 void judge_special(Judging *j, const CaseSpec *first);

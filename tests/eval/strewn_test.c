@@ -208,3 +208,19 @@ T_TEST(strewn_neighbours_are_related)
     CHECK(related > 60);
     drop(&s);
 }
+
+T_TEST(strewn_inputs_are_small_at_the_ends)
+{
+    Strewing with, without;
+    strew(&with, "x.amax(1, keepdim=True).clamp(min=0.5)", STREW_BIT(EDGES));
+    strew(&without, "x.amax(1, keepdim=True).clamp(min=0.5)", 0);
+    REQUIRE(with.taken && without.taken);
+    const Tensor *x = with.ref.in.inputs[0], *drawn = without.ref.in.inputs[0];
+    for (int64_t i = 0; i < x->count; i++) {
+        bool edge = i < 48 || i >= 31 * 48;
+        CHECK(tensor_get(x, i) == tensor_get(drawn, i) * (edge ? 0x1p-10 : 1));
+    }
+    CHECK(tensor_get(with.ref.want[0], 31) == 0.5 && tensor_get(with.ref.want[0], 0) == 0.5);
+    drop(&with);
+    drop(&without);
+}
