@@ -70,6 +70,11 @@ static void check_fits(Step *s, const SimBuffer *b, const SimMemory *m)
                      (unsigned long long)m->bytes, (unsigned long long)(to - m->bytes));
 }
 
+static uint32_t add_capped(uint32_t a, uint32_t b)
+{
+    return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
+
 static bool buffer_init(Step *s)
 {
     const Record *r = s->r;
@@ -84,15 +89,17 @@ static bool buffer_init(Step *s)
                    .file = r->file,
                    .line = r->line};
     uint32_t space = rec_space(b.address);
-    if (b.position >= NPU_POS_COUNT || b.slots > SIM_MAX_SLOTS || space >= NPU_SPACE_COUNT) {
+    if (b.position >= NPU_POS_COUNT || space >= NPU_SPACE_COUNT) {
         sim_report(s, SIM_FAULT_BAD_RECORD, "InitBuffer of %u buffers", b.slots);
         return false;
     }
     if (b.bytes == 0 || b.slots == 0)
         sim_report(s, SIM_FAULT_BUFFER_SIZE, "%u buffers of %u bytes", b.slots, b.bytes);
-    core->buffer_count += b.slots;
-    if (core->buffer_count > 64)
+    core->buffer_count = add_capped(core->buffer_count, b.slots);
+    if (core->buffer_count > SIM_MAX_SLOTS)
         sim_report(s, SIM_FAULT_TOO_MANY_BUFFERS, "%u buffers so far", core->buffer_count);
+    if (b.slots > SIM_MAX_SLOTS)
+        b.slots = SIM_MAX_SLOTS;
     if (space == NPU_GM)
         return true;
     /* A buffer in a memory of the other core type is idle until something touches it. */

@@ -484,6 +484,9 @@ static const char *between_parts(Sim *sim, const SimGm *gm, uint64_t byte)
                       sim_element_text(sim, gm, gm->part[behind].from));
 }
 
+/* "is" or "are", for so many elements. */
+static const char *one_or_more(uint64_t elements) { return elements == 1 ? "is" : "are"; }
+
 static void finish_region(Sim *sim, SimGm *gm)
 {
     uint64_t first, missing = count_missing(sim, gm, &first);
@@ -493,6 +496,7 @@ static void finish_region(Sim *sim, SimGm *gm)
     Record place = {.op = gm->op, .file = gm->file, .api = gm->api, .line = gm->line};
     Step s = {.sim = sim, .core = &sim->core[gm->core], .r = &place, .core_index = gm->core};
     uint32_t bits = npu_dtype_bits(gm->region.dtype) ? npu_dtype_bits(gm->region.dtype) : 8;
+    uint64_t elements = (missing * 8 + bits - 1) / bits; /* one of which a byte is missing counts */
     SimRange range = {NPU_GM, true, gm->region.base + first, gm->region.base + first + 1};
     if (!gm->dirty && missing == gm->region.bytes && other_is_complete(sim, gm)) {
         sim_report_range(&s, SIM_FAULT_UNTOUCHED, range, "nothing is written to %s",
@@ -512,27 +516,28 @@ static void finish_region(Sim *sim, SimGm *gm)
                                     .split = parts != NULL,
                                     .file = set.file,
                                     .line = set.line},
-                         "%llu of %llu elements of %s are never written, the first is %s%s",
-                         (unsigned long long)(missing * 8 / bits),
-                         (unsigned long long)(gm->region.bytes * 8 / bits), gm->region.name, where,
+                         "%llu of %llu elements of %s %s never written, the first is %s%s",
+                         (unsigned long long)elements,
+                         (unsigned long long)(gm->region.bytes * 8 / bits), gm->region.name,
+                         one_or_more(elements), where,
                          set.line         ? "; no core's GlobalTensor, as set here, holds it"
                          : parts          ? parts
                          : gm->store_line ? "; the last store to it is here"
                                           : "; no instruction stores to it");
         return;
     }
-    sim_report_fault(&s,
-                     (SimFault){.code = SIM_FAULT_UNINITIALISED,
-                                .range = {range},
-                                .file = gm->origin.file,
-                                .line = gm->origin.line},
-                     "%llu elements of %s are undefined, the first is %s%s",
-                     (unsigned long long)(missing * 8 / bits), gm->region.name, where,
-                     gm->origin.line && gm->origin.line != gm->line
-                         ? str_format(&sim->arena,
-                                      "; they come from here and are copied out at line %u",
-                                      gm->line)
-                         : "; they are copied out here");
+    sim_report_fault(
+        &s,
+        (SimFault){.code = SIM_FAULT_UNINITIALISED,
+                   .range = {range},
+                   .file = gm->origin.file,
+                   .line = gm->origin.line},
+        "%llu %s of %s %s undefined, the first is %s%s", (unsigned long long)elements,
+        elements == 1 ? "element" : "elements", gm->region.name, one_or_more(elements), where,
+        gm->origin.line && gm->origin.line != gm->line
+            ? str_format(&sim->arena, "; they come from here and are copied out at line %u",
+                         gm->line)
+            : "; they are copied out here");
 }
 
 void sim_finish(Sim *sim)

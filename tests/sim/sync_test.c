@@ -155,6 +155,11 @@ T_TEST(queue_sizes_and_limits)
     CHECK_EQ_STR(rig_fault(&many), "S030");
     RIG_FAULT(&many, init(40, 4096, 32, 60), "S031");
     rig_close(&many);
+    Rig one = rig_open(); /* too many at once are no forged record */
+    RIG_FAULT(&one, init(1, 0, 32, 65), "S031");
+    rig_run(&one, queue(NPU_QUEUE_ALLOC, 1, 0));
+    RIG_CLEAN(&one);
+    rig_close(&one);
     rig_close(&rig);
 }
 
