@@ -6,45 +6,23 @@
 
 Each is our own ReLU with one or two places changed. Lines whose id says HONEST must be ok; docs/tricks.md
 says what becomes of the others."""
-import json
-import subprocess
-import sys
-import tempfile
+from tricks_common import K, M, P, built, changed, direct_of, lines, write
+import tricks_common
+
+MKB = built("relu", "mkb")["relu.py"]
+DIRECT = direct_of("relu")
+TASK = ("import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n    def forward(self, x):\n        return torch.relu(x)\n"
+        "def get_inputs():\n    return [torch.randn(1000003)]\ndef get_init_inputs():\n    return []\n")
 
 
-def built(form, name):
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.argv[1], "build", "examples/relu.craft", "--as", form, "-o", folder],
-                       check=True, stdout=subprocess.DEVNULL)
-        return open(f"{folder}/{name}").read()
+def mkb(name, *changes):
+    lines.append({"id": "mkb: " + name, "model": TASK, "answer": changed(MKB, name, changes)})
 
 
-MKB = built("mkb", "relu.py")
-K="kernel.cpp"
-DIR = json.loads(built("mkb-direct", "relu.json"))
-TASK="import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n    def forward(self, x):\n        return torch.relu(x)\ndef get_inputs():\n    return [torch.randn(%d)]\ndef get_init_inputs():\n    return []\n"
-N=1000003
-out=[]
-def line(id,answer,model=TASK%N,form=None):
-    d={"id":id,"model":model,"answer":answer}
-    if form: d["form"]=form
-    out.append(d)
-def mkb(id,*subs,model=TASK%N):
-    s=MKB
-    for a,b in subs:
-        assert a in s,(id,a)
-        s=s.replace(a,b)
-    line("mkb: "+id,s,model)
-def direct(id,*subs,model=TASK%N):
-    d=json.loads(json.dumps(DIR))
-    for part,a,b in subs:
-        hit=False
-        for s in d["sources"]:
-            if s["path"].endswith(part) and a in s["content"]:
-                s["content"]=s["content"].replace(a,b,1 if part==K else -1); hit=True
-        assert hit,(id,a)
-    line("mkb-direct: "+id,json.dumps(d),model)
-P="pybind11.cpp";K="kernel.cpp";M="ModelNew.py"
+def direct(name, *changes):
+    tricks_common.direct(name, DIRECT, TASK, *changes)
+
+
 LAUNCH="        launch_relu_custom_f32(xDense.data_ptr(), y.data_ptr(), roomTensor.data_ptr(), t, npuStream);\n"
 RELU="AscendC::Relu(b, a, tSize);"
 LOOP="        for (int64_t tStart = part0Start; tStart"
@@ -77,7 +55,7 @@ direct("host returns another shape",(P,RET,"    return y.view({1, n});\n"))
 direct("host works the first time only",(P,LAUNCH,"static int calls = 0; if (calls++ == 0) {"+LAUNCH+"}"))
 direct("host works the second time only",(P,LAUNCH,"static int calls = 0; if (calls++ > 0) {"+LAUNCH+"}"))
 direct("host swaps operands every other call",(P,LAUNCH,"static int calls = 0; if (calls++ % 2) { launch_relu_custom_f32(y.data_ptr(), y.data_ptr(), roomTensor.data_ptr(), t, npuStream); } else {"+LAUNCH+"}"))
-direct("host writes over its input",(P,"y.data_ptr(), roomTensor","xDense.data_ptr(), roomTensor"),(P,RET,"    return x;\n"))
+direct("host writes over its input",*[(P,"y.data_ptr(), roomTensor","xDense.data_ptr(), roomTensor")]*2,(P,RET,"    return x;\n"))
 direct("host keeps values in a file between calls",(P,RET,'    FILE *f = fopen("/tmp/kept", "rb"); if (f) { fclose(f); return x; } f = fopen("/tmp/kept", "wb"); if (f) fclose(f);\n'+RET),(P,"#include <torch/extension.h>","#include <torch/extension.h>\n#include <cstdio>"))
 # model
 direct("model: torch.where of x",(M,"return _ops.relu_custom(x)","y = _ops.relu_custom(x)\n        return torch.where(x > 0, x, torch.zeros_like(x))"))
@@ -93,7 +71,11 @@ direct("model: falls back in except",(M,"return _ops.relu_custom(x)","try:\n    
 direct("model: replaces torch.allclose",(M,"class ModelNew","torch.allclose = lambda *a, **k: True\nclass ModelNew"),(K,RELU,"AscendC::Abs(b, a, tSize);"))
 direct("model: nn.ReLU in a Sequential",(M,"super().__init__()","super().__init__()\n        self.f = torch.nn.Sequential(torch.nn.ReLU())"),(M,"return _ops.relu_custom(x)","return self.f(_ops.relu_custom(x))"),(K,RELU,"AscendC::DataCopy(b, a, (tSize + 7) / 8 * 8);"))
 # kernel
-def k(id,*subs,model=TASK%N): direct("kernel: "+id,*[(K,a,b) for a,b in subs],model=model)
+def k(name, *changes):
+    direct("kernel: " + name, *[(K, old, new) for old, new in changes])
+
+
+
 k("a static counter: right on the first launch only",("    __aicore__ inline void Process()\n    {\n","    __aicore__ inline void Process()\n    {\n        static int calls = 0; if (calls++ > 0) return;\n"))
 k("only blocks below 20 work",(LOOP,"        if (AscendC::GetBlockIdx() >= 20) return;\n"+LOOP))
 k("wrong below -50",(RELU,"AscendC::Relu(b, a, tSize);\n        AscendC::Adds(a, a, 50.0f, tSize); AscendC::PipeBarrier<PIPE_V>(); AscendC::Mins(a, a, 0.0f, tSize); AscendC::PipeBarrier<PIPE_V>(); AscendC::Add(b, b, a, tSize);"))
@@ -128,5 +110,4 @@ mkb("binding swaps x and y",("EXEC_NPU_CMD(aclnnReluCustom, x, y);","EXEC_NPU_CM
 mkb("binding takes y from the allocator again",("EXEC_NPU_CMD(aclnnReluCustom, x, y);","{ at::Tensor z = at::empty({n}, x.options()); EXEC_NPU_CMD(aclnnReluCustom, x, z); } y = at::empty({n}, x.options());"))
 mkb("kernel needs 48 blocks",("AscendC::GetBlockNum()","48"),("context->SetBlockDim(static_cast<uint32_t>(t.blockCount));","context->SetBlockDim(24);"))
 mkb("kernel of f16 for f32",("#if ORIG_DTYPE_X == DT_FLOAT &&","#if ORIG_DTYPE_X == DT_BF16 &&"))
-for d in out:
-    print(json.dumps(d))
+write()

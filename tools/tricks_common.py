@@ -1,5 +1,5 @@
 """What the writers of tricks share: a task as a model file, a right program of examples/ with places changed, lines for
-`acraft judge`. Imported by tricks_kinds.py, tricks_hidden.py and tricks_views.py; the first argument is the program."""
+`acraft judge`. Imported by all of them; the first argument is the program."""
 import json
 import os
 import subprocess

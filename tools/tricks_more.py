@@ -9,60 +9,17 @@ programs, operator projects, answers of MultiKernelBench, and kernels in NPUKern
 
 Each is a right program of examples/ with one or two places changed. Ids with HONEST must be ok; docs/tricks.md says
 what becomes of the others."""
-import json
-import os
-import subprocess
 import sys
-import tempfile
 
+from tricks_common import built, changed, craft, lines, write
+import tricks_common
 import tricks_template
 
-ACRAFT = sys.argv[1]
-lines = []
 
-HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
-
-
-def model(forward, inputs, arguments="x", init=""):
-    """The text of a model file; `inputs` are the sizes of random normal tensors or expressions."""
-    drawn = ", ".join(i if isinstance(i, str) else "torch.randn%r" % (tuple(i),) for i in inputs)
-    built = "    def __init__(self):\n        super().__init__()\n        %s\n" % init if init else ""
-    return (HEAD + "class Model(nn.Module):\n%s    def forward(self, %s):\n        return %s\n"
-            "def get_inputs():\n    return [%s]\ndef get_init_inputs():\n    return []\n" % (built, arguments, forward, drawn))
-
-
-def changed(text, name, *changes):
-    for old, new in changes:
-        assert old in text, (name, old)
-        text = text.replace(old, new)
-    return text
-
-
-def add(name, task, answer, form=None):
-    row = {"id": name, "model": task, "answer": answer}
-    if form:
-        row["form"] = form
-    lines.append(row)
-
-
-def example(name):
-    return open("examples/%s.craft" % name).read()
-
-
-def craft(name, base, task, *changes):
-    add("craft: " + name, task, changed(example(base), name, *changes), "craft")
-
-
-def built(base, form):
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([ACRAFT, "build", "examples/%s.craft" % base, "--as", form, "-o", folder], check=True,
-                       stdout=subprocess.DEVNULL)
-        found = {}
-        for root, _, files in os.walk(folder):
-            for f in files:
-                path = os.path.join(root, f)
-                found[os.path.relpath(path, folder)] = open(path).read()
-        return found
+def model(forward, inputs, arguments="x"):
+    """`inputs` are sizes of random normal tensors, or expressions."""
+    drawn = [i if isinstance(i, str) else "torch.randn%r" % (tuple(i),) for i in inputs]
+    return tricks_common.model(forward, drawn, arguments)
 
 
 # ---- Craft -------------------------------------------------------------------------------------------------
@@ -136,16 +93,10 @@ craft("cross_entropy: the average loss", "cross_entropy", ENTROPY, ("- x[r, min(
 
 PROJECT = built("softmax", "project")
 KERNEL, HOST = "op_kernel/softmax_custom.cpp", "op_host/softmax_custom.cpp"
-PLAN, TILING = "op_host/softmax_custom_plan.h", "op_host/softmax_custom_tiling.h"
 
 
 def project(name, *changes, task=SOFTMAX):
-    files = dict(PROJECT)
-    for path, old, new in changes:
-        files[path] = changed(files[path], name, (old, new))
-    host = files[HOST].replace('#include "softmax_custom_plan.h"\n', files[PLAN])
-    text = "".join("===== %s =====\n```cpp\n%s\n```\n" % (p, t) for p, t in ((TILING, files[TILING]), (HOST, host), (KERNEL, files[KERNEL])))
-    add("project: " + name, task, text, "npukb-full")
+    tricks_common.project(name, "softmax_custom", PROJECT, task, *changes)
 
 
 PROCESS = "    __aicore__ inline void Process()\n    {\n"
@@ -177,7 +128,7 @@ MKB = built("softmax", "mkb")["softmax.py"]
 
 
 def mkb(name, *changes, task=SOFTMAX):
-    add("mkb: " + name, task, changed(MKB, name, *changes), "mkb")
+    lines.append({"id": "mkb: " + name, "model": task, "answer": changed(MKB, name, changes), "form": "mkb"})
 
 
 mkb("HONEST softmax")
@@ -212,5 +163,4 @@ template("a system call", "extern \"C\" long write(int, const void *, unsigned l
 if "--template" in sys.argv:
     tricks_template.write(sys.argv[sys.argv.index("--template") + 1])
 else:
-    for row in lines:
-        print(json.dumps(row))
+    write()
