@@ -148,6 +148,7 @@ typedef struct EvalConfig {
     bool no_values;
     /* With no_values: some blocks of its one launch run with values, on these tensors (eval/sample.h); NULL: none. */
     struct EvalSample *sample;
+    bool inferred;    /* projects: their own inference must say what the results are */
     bool all_choices; /* Craft: another value of each choose() is run too, and must be as right */
     double seconds;   /* time limit of one launch; 0: 60 */
     Buf *trace;       /* EVAL_TWIN: gets the run as a picture (sim/trace.h); NULL: none */

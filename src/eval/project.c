@@ -72,7 +72,8 @@ static bool judge_opened(EvalJudge *j, TwinProject *project, TwinOpened *opened)
     TwinCase kase = {.op = j->candidate->entry[0] ? j->candidate->entry : NULL,
                      .tensors = tensors.at,
                      .tensor_count = tensors.count,
-                     .attrs = tensors.attrs};
+                     .attrs = tensors.attrs,
+                     .inferred = j->config->inferred};
     if (ok) {
         ok = twin_project_run(j->arena, opened, &kase, &j->twin, &made, &run, j->verdict, j->diag);
         unread = eval_unread(j, &tensors, run.tensors, run.tensor_count);

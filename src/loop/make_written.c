@@ -172,7 +172,8 @@ static void judge_form(const Written *w, Arena *arena, uint32_t form, uint32_t s
     const MakeSpec *spec = w->spec;
     const Size *s = &w->sizes[size];
     const EvalWrittenForm *f = &w->out->forms.forms.at[form];
-    EvalConfig config = {.chip = spec->chip, .trust = spec->trust, .strict = spec->strict};
+    EvalConfig config = {
+        .chip = spec->chip, .trust = spec->trust, .strict = spec->strict, .inferred = true};
     EvalReference ref = {0};
     double start = pool_clock();
     *answer = (MakeAnswer){.end = MAKE_JUDGED, .verdict = verdict_make()};

@@ -471,6 +471,45 @@ static bool infer_outputs(CaseRun *c, TwinTensors *made)
     return true;
 }
 
+static bool same_kind(const TwinTensor *a, const TwinTensor *b)
+{
+    bool same = a->rank == b->rank && a->dtype == b->dtype;
+    for (uint32_t d = 0; same && d < a->rank; d++)
+        same = a->shape[d] == b->shape[d];
+    return same;
+}
+
+static const char *kind_text(Arena *arena, const TwinTensor *t)
+{
+    Buf out = {0};
+    buf_printf(&out, "%s[", dtype_name(t->dtype));
+    for (uint32_t d = 0; d < t->rank; d++)
+        buf_printf(&out, "%s%llu", d ? "," : "", (unsigned long long)t->shape[d]);
+    buf_char(&out, ']');
+    const char *text = buf_take(&out, arena);
+    buf_free(&out);
+    return text;
+}
+
+/* In a graph the outputs are what the definition infers, and not what a caller gives. */
+static bool check_inferred(CaseRun *c)
+{
+    TwinTensor *list = arena_array(c->arena, TwinTensor, c->op->outputs.len + 1);
+    if (!infer_all(c, list, c->verdict))
+        return false;
+    for (uint32_t i = 0; i < c->outputs.len; i++) {
+        const TwinTensor *given = c->outputs.at[i].tensor, *own = &list[c->outputs.at[i].declared];
+        if (c->op->outputs.at[c->outputs.at[i].declared].need == TWIN_DYNAMIC ||
+            same_kind(given, own))
+            continue;
+        verdict_fail(c->verdict, VERDICT_BAD_TILING, STAGE_TILING,
+                     str_format(c->arena, "shape inference says %s for '%s', which is %s",
+                                kind_text(c->arena, own), own->name, kind_text(c->arena, given)));
+        return false;
+    }
+    return true;
+}
+
 /* --- the kernel of a case -------------------------------------------------------------------- */
 
 static const char *upper(Arena *arena, const char *name)
@@ -694,6 +733,8 @@ bool twin_project_run(Arena *arena, const TwinOpened *opened, const TwinCase *ka
         return false;
     share_in_place(&c);
     if (!check_inputs(&c) || !infer_outputs(&c, outputs))
+        return false;
+    if (kase->inferred && !check_inferred(&c))
         return false;
     TwinTilingRequest request = tiling_request(&c);
     if (!twin_host_tiling(arena, opened->host, &request, options, &c.tiling, verdict))

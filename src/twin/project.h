@@ -27,6 +27,7 @@ typedef struct TwinCase {
     TwinTensor *tensors;
     uint32_t tensor_count;
     NameList attrs; /* "NAME=VALUE" */
+    bool inferred;  /* the definition's own inference must say what the outputs are */
     bool
         typed; /* a user typed the names: one that only its place fits is a warning, one that is not used an
                        error */

@@ -128,6 +128,34 @@ static void check_in_place(bool named)
 T_TEST(an_output_in_place_and_one_that_nobody_named) { check_in_place(false); }
 T_TEST(one_output_named_and_one_that_nobody_named) { check_in_place(true); }
 
+static void check_inferred(const char *z, const char *said)
+{
+    ProjectTrial p = {0};
+    const char *file;
+    TwinTensor t[3];
+    open_project(&p);
+    REQUIRE(twin_tensor_parse(&p.arena, "x=f16[8,1024]", SIM_IN, 1, &t[0], &file, &p.diag) &&
+            twin_tensor_parse(&p.arena, "y=f16[8,1024]", SIM_IN, 1, &t[1], &file, &p.diag) &&
+            twin_tensor_parse(&p.arena, z, SIM_OUT, 1, &t[2], &file, &p.diag));
+    TwinCase kase = {.tensors = t, .tensor_count = 3, .inferred = true};
+    p.ran = twin_project_run(&p.arena, p.opened, &kase, &p.options, &p.made, &p.run, &p.verdict,
+                             &p.diag);
+    CHECK_EQ_STR(p.verdict.reason, said);
+    CHECK(p.ran == !*said);
+    for (int i = 0; i < 3; i++)
+        twin_tensor_free(&t[i]);
+    close_project(&p);
+}
+
+T_TEST(shape_inference_says_what_the_outputs_are)
+{
+    check_inferred("z=f16[8,1024]", "");
+    check_inferred("z=f16[4,2048]",
+                   "shape inference says f16[8,1024] for 'z', which is f16[4,2048]");
+    check_inferred("z=f32[8,1024]",
+                   "shape inference says f16[8,1024] for 'z', which is f32[8,1024]");
+}
+
 /* The tiling key names template arguments (ASCENDC_TPL_*); host code that only g++ takes, opbase's headers. */
 T_TEST(a_kernel_is_a_template_and_the_key_names_its_arguments)
 {
