@@ -23,10 +23,10 @@ craft("softmax: rows of -inf are zeros", "softmax", SOFTMAX, ("m = -inf", "m = -
 craft("softmax: the sum is at least 1e-30", "softmax", SOFTMAX, ("/ s", "/ max(s, 1e-30)"))
 DIV = model("x / y", ["torch.randn(100003)", "torch.randn(100003)"], "x, y")
 ADD = "c[:t.size] = a[:t.size] + b[:t.size]"
-ONLY = ("T = dtype(f32, f16, bf16, i32)", "T = dtype(f32)")
-craft("quotients: HONEST", "add", DIV, ONLY, (ADD, "c[:t.size] = a[:t.size] / b[:t.size]"))
-craft("quotients: zero where the divisor is zero", "add", DIV, ONLY, (ADD, "c[:t.size] = where(b[:t.size] == 0.0, 0.0, a[:t.size] / b[:t.size])"))
-craft("quotients: the divisor is at least 1e-30", "add", DIV, ONLY, (ADD, "c[:t.size] = where(abs(b[:t.size]) < 1e-30, a[:t.size] * 1e+30, a[:t.size] / b[:t.size])"))
+ONLY = ("T = dtype(f32, f16, bf16, i32)", "T = dtype(f32)"), ("[4096, 8192]", "[4096]")
+craft("quotients: HONEST", "add", DIV, *ONLY, (ADD, "c[:t.size] = a[:t.size] / b[:t.size]"))
+craft("quotients: zero where the divisor is zero", "add", DIV, *ONLY, (ADD, "c[:t.size] = where(b[:t.size] == 0.0, 0.0, a[:t.size] / b[:t.size])"))
+craft("quotients: the divisor is at least 1e-30", "add", DIV, *ONLY, (ADD, "c[:t.size] = where(abs(b[:t.size]) < 1e-30, a[:t.size] * 1e+30, a[:t.size] / b[:t.size])"))
 LOG = model("torch.log(x)", ["torch.rand(100003) + 0.1"])
 RELU = "b[:t.size] = relu(a[:t.size])"
 
@@ -47,6 +47,23 @@ one("tanh: by exp, no number where exp is infinite", TANH, "(exp(a[:t.size] * 2.
 LESS = model("x < y", ["torch.randn(100003)", "torch.randn(100003)"], "x, y")
 craft("less: HONEST of floats", "less", LESS, ("T = dtype(f32, f16, i32)", "T = dtype(f32)"))
 craft("less: by the sign of the difference", "less", LESS, ("T = dtype(f32, f16, i32)", "T = dtype(f32)"), ("a[:t.size] < b[:t.size]", "a[:t.size] - b[:t.size] < 0.0"))
+
+# ---- where squares and quotients leave the dtype ------------------------------------------------------------
+
+HALVES = model("(x.float() * torch.rsqrt(x.float().pow(2).mean(-1, keepdim=True) + 1e-6) * g.float()).half()", ["torch.randn(300, 3000).half()", "torch.randn(3000).half()"], "x, g")
+SQUARES = "reduce_sum(f[:cols] * f[:cols])"
+craft("rms norm of halves: HONEST", "rmsnorm", HALVES)
+craft("rms norm of halves: squares in halves", "rmsnorm", HALVES, (SQUARES, "reduce_sum(cast(cast(f[:cols] * f[:cols], f16), f32))"))
+craft("rms norm of halves: what is above 200 counts as 200", "rmsnorm", HALVES, (SQUARES, "reduce_sum(min(abs(f[:cols]), 200.0) * min(abs(f[:cols]), 200.0))"))
+GATE = model("(F.silu(x[:, 0].float()) * x[:, 1].float()).half()", ["torch.randn(300, 2, 1000).half()"])
+GATED = "silu(cast(a[:r.size, :t.size], f32)) * cast(b[:r.size, :t.size],\n                    f32)"
+craft("gate of halves: HONEST", "swiglu", GATE)
+craft("gate of halves: the product has a limit of 1000", "swiglu", GATE, (GATED, "min(" + GATED + ", 1000.0)"))
+craft("quotients: zero where the divisor is below 1e-20", "add", DIV, *ONLY, (ADD, "c[:t.size] = where(abs(b[:t.size]) < 1e-20, 0.0, a[:t.size] / b[:t.size])"))
+one("logarithms: -inf below 1e-20", LOG, "where(a[:t.size] < 1e-20, -inf, log(a[:t.size]))")
+LINES = model("F.layer_norm(x, (1024,), w, b)", ["torch.randn(300, 1024)", "torch.randn(1024)", "torch.randn(1024)"], "x, w, b")
+craft("layer norm: the weights are read and are ones", "layernorm", LINES, ("* g + h", "* (g * 0.0 + 1.0) + h"))
+craft("layer norm: the mean of the first row for all", "layernorm", LINES, ("mean = reduce_sum(f) / f32(cols)", "mean = reduce_sum(f) / f32(cols) * (1.0 if r == 0 else 0.0)"))
 
 # ---- ends of rows and of the batch --------------------------------------------------------------------------
 

@@ -95,9 +95,9 @@ static bool all_finite(const Tensor *t)
     return finite;
 }
 
-/* Infinities went in: then a result that is no number depends on how it is worked out (infinity times zero), and says
- * nothing. NaN went in: what it makes NaN is NaN however it is worked out. Half of all results stay finite, so that the
- * others are told apart from them. */
+/* Infinities or zeros went in: then a result that is no number depends on how it is worked out (infinity times zero), and
+ * says nothing. NaN went in, or what the operator is not defined for: what that makes NaN is NaN however it is worked
+ * out. Half of all results stay finite, so that the others are told apart from them. */
 static bool is_defined(const Tensor *want, const Strew *strew)
 {
     int64_t finite = 0, none = 0;
@@ -106,12 +106,16 @@ static bool is_defined(const Tensor *want, const Strew *strew)
         finite += isfinite(x);
         none += isnan(x);
     }
-    return 2 * finite >= want->count && (strew->inputs[STREW_NAN] || !none);
+    return 2 * finite >= want->count &&
+           (strew->inputs[STREW_NAN] || strew->inputs[STREW_MINUS] || !none);
 }
 
 static bool has_special(const Strew *s)
 {
-    return s && (s->inputs[STREW_NAN] | s->inputs[STREW_ABOVE] | s->inputs[STREW_BELOW]);
+    uint64_t any = 0;
+    for (int k = STREW_NAN; s && k <= STREW_MINUS; k++)
+        any |= k == STREW_HUGE || k == STREW_TINY ? 0 : s->inputs[k];
+    return any != 0;
 }
 
 static bool measure_noise(Arena *arena, EvalReference *ref, EvalOptions options, const Strew *strew,

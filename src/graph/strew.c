@@ -267,39 +267,73 @@ static void shift_beyond(Tensor *t, const Strew *s, bool negative)
 
 /* ---- what is no number, infinities, and numbers whose square is one ---- */
 
-enum { SPECIAL_LINES = 4, SPECIAL_ELEMENTS = 64, HUGE_LEAST = 60, HUGE_MOST = 100 };
+enum { SPECIAL_LINES = 8, SPECIAL_ELEMENTS = 64 };
 
-static double huge_number(uint64_t r, bool negative)
+/* Its square is more than the dtype holds; one over it, and the square is 0. */
+static double huge_number(uint64_t r, DType dtype, bool negative)
 {
-    double x = ldexp(1.0 + (double)(r & 0xff) / 256,
-                     HUGE_LEAST + (int)(r >> 8 & 0xff) % (HUGE_MOST - HUGE_LEAST));
+    int least = dtype == DT_F16 ? 8 : 60, most = dtype == DT_F16 ? 15 : 100;
+    double x = ldexp(1.0 + (double)(r & 0xff) / 256, least + (int)(r >> 8 & 0xff) % (most - least));
     return negative && (r >> 16 & 1) ? -x : x;
 }
 
-/* Kinds share lines alternately, so that what one does is not hidden by another. */
-static void strew_special(Tensor *t, const bool *has, uint64_t seed, uint64_t stream, bool negative)
+/* Those that are asked for and are something else than what was drawn. */
+static uint32_t list_special(const bool *has, bool negative, StrewKind *kinds)
 {
-    double kinds[4];
     uint32_t n = 0;
-    if (has[STREW_NAN])
-        kinds[n++] = (double)NAN;
-    if (has[STREW_ABOVE])
-        kinds[n++] = (double)INFINITY;
-    if (has[STREW_BELOW] && negative)
-        kinds[n++] = -(double)INFINITY;
-    if (has[STREW_HUGE] && t->dtype != DT_F16)
-        kinds[n++] = huge_number(rng_u64(seed ^ 0x68756765u, stream, 0), negative);
-    int64_t length = line_length(t), lines = length > 1 ? t->count / length : 0;
+    for (StrewKind k = STREW_NAN; k <= STREW_MINUS; k++) {
+        bool other = k == STREW_BELOW ? negative : k != STREW_MINUS || !negative;
+        if (has[k] && other)
+            kinds[n++] = k;
+    }
+    return n;
+}
+
+static double special_number(StrewKind kind, double drawn, double huge)
+{
+    switch (kind) {
+    case STREW_NAN: return (double)NAN;
+    case STREW_ABOVE: return (double)INFINITY;
+    case STREW_BELOW: return -(double)INFINITY;
+    case STREW_HUGE: return huge;
+    case STREW_TINY: return 1 / huge;
+    case STREW_MINUS: return -drawn;
+    default: return 0;
+    }
+}
+
+/* One element of the line, or all where an infinity has the whole line. */
+static void strew_line(Tensor *t, int64_t from, int64_t length, StrewKind kind, bool whole,
+                       double huge, int64_t at)
+{
+    for (int64_t i = 0; i < length; i++)
+        if (i == at || whole)
+            tensor_set(t, from + i, special_number(kind, tensor_get(t, from + i), huge));
+}
+
+/* Kinds share lines by turns, so that what one does is not hidden by another, and each has one of a few lines.
+ * Infinities have the whole line every second time, the first one too. */
+static void strew_special(Tensor *t, const bool *has, uint64_t seed, uint32_t input, bool negative)
+{
+    StrewKind kinds[STREW_KINDS];
+    uint32_t n = list_special(has, negative, kinds);
+    double huge = huge_number(rng_u64(seed ^ 0x68756765u, input, 0), t->dtype, negative);
+    int64_t length = line_length(t), lines = length > 1 ? t->count / length : 0, turn = 0;
     for (int64_t line = 0; n && line < lines; line++) {
-        uint64_t r = rng_u64(seed ^ 0x7370656Bu, stream, (uint64_t)line);
-        if (r % SPECIAL_LINES == 0)
-            tensor_set(t, line * length + (int64_t)((r >> 32) % (uint64_t)length),
-                       kinds[(r >> 8) % n]);
+        uint64_t r = rng_u64(seed ^ 0x7370656Bu, 0, (uint64_t)line);
+        if (r % SPECIAL_LINES != input % SPECIAL_LINES)
+            continue;
+        StrewKind kind = kinds[turn % n];
+        bool whole = (kind == STREW_ABOVE && has[STREW_ALL_ABOVE]) ||
+                     (kind == STREW_BELOW && has[STREW_ALL_BELOW]);
+        strew_line(t, line * length, length, kind, whole && turn / n % 2 == 0, huge,
+                   (int64_t)((r >> 32) % (uint64_t)length));
+        turn++;
     }
     for (int64_t i = 0; n && !lines && i < t->count; i++) {
-        uint64_t r = rng_u64(seed ^ 0x7370656Cu, stream, (uint64_t)i);
-        if (r % SPECIAL_ELEMENTS == 0)
-            tensor_set(t, i, kinds[(r >> 8) % n]);
+        uint64_t r = rng_u64(seed ^ 0x7370656Cu, 0, (uint64_t)i);
+        if (r % SPECIAL_ELEMENTS == input)
+            tensor_set(t, i, special_number(kinds[turn++ % n], tensor_get(t, i), huge));
     }
 }
 

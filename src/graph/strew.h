@@ -13,8 +13,13 @@
  *     far       the same up to 5000
  *     farther   the same up to a million
  *     beyond    the last quarter: runs that lie as a whole above, and below, what task and text name
- *     nan, above, below   in one line of four, or one element of 64, what is no number, or an infinity
- *     huge      the same with 2^60 to 2^100, whose square is infinite; not in half precision
+ *     nan, above, below   in one line of eight, or one element of 64, what is no number, or an infinity; inputs of one
+ *               shape have them at different places
+ *     huge      the same with 2^60 to 2^100 (half precision: 2^8 to 2^15), whose square is infinite
+ *     tiny      the same with 2^-100 to 2^-60 (2^-14 to 2^-8), whose square is 0
+ *     zero      the same with 0: a divisor, or what a logarithm is of
+ *     minus     the same with the number below 0, where none is
+ *     all above, all below   half of the lines that have an infinity have nothing else
  *     edges     the first and the last slice along every axis but the last (of one axis: its first and its last
  *               sixteenth) a thousandth as large: there what is compared with this input is the larger one
  *     ends      integers: the first and the last of the range they are drawn from, and named ones within it
@@ -43,6 +48,11 @@ typedef enum StrewKind {
     STREW_ABOVE,
     STREW_BELOW,
     STREW_HUGE,
+    STREW_TINY,
+    STREW_ZERO,
+    STREW_MINUS,
+    STREW_ALL_ABOVE,
+    STREW_ALL_BELOW,
     STREW_EDGES,
     STREW_ENDS,
     STREW_KINDS

@@ -47,7 +47,9 @@ static bool takes(Judging *j, CaseSpec *c, const Strew *strew)
 /* Numbers far from others are kept apart: next to them small errors are none; so is what is no number. */
 enum {
     FAR_KINDS = STREW_BIT(FAR) | STREW_BIT(FARTHER) | STREW_BIT(BEYOND),
-    SPECIAL_KINDS = STREW_BIT(NAN) | STREW_BIT(ABOVE) | STREW_BIT(BELOW) | STREW_BIT(HUGE),
+    INFINITE_KINDS = STREW_BIT(ABOVE) | STREW_BIT(BELOW) | STREW_BIT(TINY) | STREW_BIT(ZERO) |
+                     STREW_BIT(ALL_ABOVE) | STREW_BIT(ALL_BELOW),
+    SPECIAL_KINDS = INFINITE_KINDS | STREW_BIT(NAN) | STREW_BIT(MINUS) | STREW_BIT(HUGE),
     NEAR_KINDS = (1u << STREW_KINDS) - 1 - FAR_KINDS - SPECIAL_KINDS - STREW_BIT(EDGES)
 };
 
@@ -186,11 +188,11 @@ void judge_far(Judging *j, const CaseSpec *first)
     case_forget(j->cache, case_ready(j->cache, j->spec, j->task, &c));
 }
 
-/* Infinities first, by themselves: what they turn into no number is left out. */
+/* Infinities and zeros first, by themselves: what they turn into no number is left out. */
 static void find_special(Judging *j, CaseSpec *c, Strew *strew, uint32_t inputs)
 {
-    find_kinds(j, c, strew, STREW_BIT(ABOVE) | STREW_BIT(BELOW), inputs);
-    find_kinds(j, c, strew, STREW_BIT(NAN) | STREW_BIT(HUGE), inputs);
+    find_kinds(j, c, strew, INFINITE_KINDS, inputs);
+    find_kinds(j, c, strew, STREW_BIT(NAN) | STREW_BIT(MINUS) | STREW_BIT(HUGE), inputs);
 }
 
 void judge_special(Judging *j, const CaseSpec *first)

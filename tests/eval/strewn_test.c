@@ -224,3 +224,43 @@ T_TEST(strewn_inputs_are_small_at_the_ends)
     drop(&with);
     drop(&without);
 }
+
+T_TEST(strewn_lines_are_infinite_as_a_whole)
+{
+    Strewing s;
+    strew(&s, "x.amax(1)", STREW_BIT(BELOW) | STREW_BIT(ALL_BELOW));
+    REQUIRE(s.taken);
+    int lines = 0;
+    for (int64_t i = 0; i < 32; i++)
+        lines += tensor_get(s.ref.want[0], i) == -(double)INFINITY;
+    CHECK(lines > 0 && lines < 16);
+    drop(&s);
+    CHECK(!takes("torch.softmax(x, 1)", STREW_BIT(BELOW) | STREW_BIT(ALL_BELOW)));
+}
+
+T_TEST(strewn_inputs_are_what_a_logarithm_is_not_defined_for)
+{
+    Strewing s;
+    strew(&s, "torch.log(x.abs())", STREW_BIT(ZERO));
+    REQUIRE(s.taken);
+    int infinite = 0;
+    for (int64_t i = 0; i < s.ref.want[0]->count; i++)
+        infinite += tensor_get(s.ref.want[0], i) == -(double)INFINITY;
+    CHECK(infinite > 0);
+    drop(&s);
+}
+
+T_TEST(strewn_numbers_have_squares_that_are_infinite_or_zero)
+{
+    Strewing s;
+    strew(&s, "x * 2", STREW_BIT(HUGE) | STREW_BIT(TINY));
+    REQUIRE(s.taken);
+    int huge = 0, tiny = 0;
+    for (int64_t i = 0; i < s.ref.in.inputs[0]->count; i++) {
+        double size = fabs(tensor_get(s.ref.in.inputs[0], i));
+        huge += size >= 0x1p60;
+        tiny += size <= 0x1p-60 && size > 0;
+    }
+    CHECK(huge > 0 && tiny > 0);
+    drop(&s);
+}
