@@ -302,7 +302,7 @@ static double special_number(StrewKind kind, double drawn, double huge)
     }
 }
 
-/* One element of the line, or all where an infinity has the whole line. */
+/* One element of the line, or all of them. */
 static void strew_line(Tensor *t, int64_t from, int64_t length, StrewKind kind, bool whole,
                        double huge, int64_t at)
 {
@@ -312,7 +312,7 @@ static void strew_line(Tensor *t, int64_t from, int64_t length, StrewKind kind, 
 }
 
 /* Kinds share lines by turns, so that what one does is not hidden by another, and each has one of a few lines.
- * Infinities have the whole line every second time, the first one too. */
+ * Infinities and numbers below 0 have the whole line every second time, the first one too. */
 static void strew_special(Tensor *t, const bool *has, uint64_t seed, uint32_t input, bool negative)
 {
     StrewKind kinds[STREW_KINDS];
@@ -325,7 +325,7 @@ static void strew_special(Tensor *t, const bool *has, uint64_t seed, uint32_t in
             continue;
         StrewKind kind = kinds[turn % n];
         bool whole = (kind == STREW_ABOVE && has[STREW_ALL_ABOVE]) ||
-                     (kind == STREW_BELOW && has[STREW_ALL_BELOW]);
+                     (kind == STREW_BELOW && has[STREW_ALL_BELOW]) || kind == STREW_MINUS;
         strew_line(t, line * length, length, kind, whole && turn / n % 2 == 0, huge,
                    (int64_t)((r >> 32) % (uint64_t)length));
         turn++;

@@ -18,7 +18,7 @@
  *     huge      the same with 2^60 to 2^100 (half precision: 2^8 to 2^15), whose square is infinite
  *     tiny      the same with 2^-100 to 2^-60 (2^-14 to 2^-8), whose square is 0
  *     zero      the same with 0: a divisor, or what a logarithm is of
- *     minus     the same with the number below 0, where none is
+ *     minus     the same with the number below 0, where none is; half of the lines as a whole
  *     all above, all below   half of the lines that have an infinity have nothing else
  *     edges     the first and the last slice along every axis but the last (of one axis: its first and its last
  *               sixteenth) a thousandth as large: there what is compared with this input is the larger one
