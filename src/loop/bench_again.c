@@ -192,7 +192,7 @@ void judge_far(Judging *j, const CaseSpec *first)
 static void find_special(Judging *j, CaseSpec *c, Strew *strew, uint32_t inputs)
 {
     find_kinds(j, c, strew, INFINITE_KINDS, inputs);
-    find_kinds(j, c, strew, STREW_BIT(NAN) | STREW_BIT(MINUS) | STREW_BIT(HUGE), inputs);
+    find_kinds(j, c, strew, STREW_BIT(NAN) | STREW_BIT(HUGE), inputs);
 }
 
 void judge_special(Judging *j, const CaseSpec *first)
@@ -208,6 +208,43 @@ void judge_special(Judging *j, const CaseSpec *first)
     c.seed = text_seed(&j->judged->candidate, first->seed + 6);
     c.probe = &probe;
     find_special(j, &c, &strew, inputs);
+    if (!strew_any(&strew) || !takes(j, &c, &strew))
+        return;
+    judge_case(j, &c);
+    case_forget(j->cache, case_ready(j->cache, j->spec, j->task, &c));
+}
+
+/* Some input has numbers above 0 and none below. */
+static bool any_positive(const EvalReference *ref)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < ref->in.n_inputs && !any; i++) {
+        const Tensor *t = ref->in.inputs[i];
+        bool below = false, part = false;
+        for (int64_t k = 0; dtype_is_float(t->dtype) && k < t->count; k++) {
+            double x = tensor_get(t, k);
+            below = below || x < 0;
+            part = part || x != floor(x);
+        }
+        any = part && !below;
+    }
+    return any;
+}
+
+void judge_minus(Judging *j, const CaseSpec *first)
+{
+    const CaseReady *ready = case_ready(j->cache, j->spec, j->task, first);
+    Probe probe = ready->ref.probe;
+    Strew strew = {0};
+    CaseSpec c = *first;
+    if (was_asked(j->spec) || !ready->ref.steady || ready->bytes > most_again ||
+        !any_positive(&ready->ref))
+        return;
+    uint32_t inputs = ready->ref.graph->inputs.len;
+    c.name = "minus";
+    c.seed = text_seed(&j->judged->candidate, first->seed + 8);
+    c.probe = &probe;
+    find_kinds(j, &c, &strew, STREW_BIT(MINUS), inputs);
     if (!strew_any(&strew) || !takes(j, &c, &strew))
         return;
     judge_case(j, &c);

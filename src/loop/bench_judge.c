@@ -246,6 +246,8 @@ bool judge_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
     if (judged->status == VERDICT_OK && list.len)
         judge_special(&j, &list.at[0]);
     if (judged->status == VERDICT_OK && list.len)
+        judge_minus(&j, &list.at[0]);
+    if (judged->status == VERDICT_OK && list.len)
         judge_edges(&j, &list.at[0]);
     if (judged->status == VERDICT_OK && spec->fuzz && list.len)
         judge_indices(&j, &list.at[0]);

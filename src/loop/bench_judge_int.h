@@ -100,6 +100,9 @@ void judge_edges(Judging *j, const CaseSpec *first);
 /* Judges the first case with NaN and infinities among the inputs, where the task's result is
  * defined for them. */
 void judge_special(Judging *j, const CaseSpec *first);
+/* Judges the first case with numbers below 0 where an input has none, among others of its size: beside huge ones small
+ * errors vanish. */
+void judge_minus(Judging *j, const CaseSpec *first);
 /* A case that was right once more, with what the case `again` had among its inputs, and with what `far` had, where the
  * task takes it. */
 void judge_strewn(Judging *j, CaseSpec c);
