@@ -75,6 +75,15 @@ T_TEST(reach_more_operators_3) { reach_share(3); }
 T_TEST(reach_more_operators_4) { reach_share(4); }
 T_TEST(reach_more_operators_5) { reach_share(5); }
 
+/* Rows that UB does not hold, in order: their own sizes, since small ones take the short way. */
+T_TEST(reach_long_rows_in_order)
+{
+    reach("tests/newcomer/long/top_p_logits.py", EVAL_INTERP, 0);
+    reach("tests/newcomer/long/top_k_masked.py", EVAL_INTERP, 0);
+    reach("tests/newcomer/long/middle_of_rows.py", EVAL_INTERP, 0);
+    reach("tests/newcomer/long/top_k_masked.py", EVAL_TWIN, 0);
+}
+
 /* A chain with a reduction over all cores inside it, one through complex numbers, and axes turned
  * around, whose rows lie as far apart as two sizes together say. */
 T_TEST(reach_chains_on_the_twin)

@@ -3,7 +3,7 @@
 #include "gen/plan/lanes.h"
 
 #include "gen/plan/fit.h"
-#include "gen/plan/script.h"
+#include "gen/plan/sort_int.h"
 
 static const char head[] = "\n@host\ndef $F($P):\n"
                            "    block = min($R, ceildiv(outer, chip.cores))\n"
@@ -30,43 +30,48 @@ static bool largest_first(const Node *node)
     return node_bool(node, AT_LARGEST);
 }
 
-static void put_operands(Script *s, const Node *node, int64_t outer, int64_t n, int64_t k, Buf *out)
+void sort_head(const NpuChip *chip, const char *reason, Buf *out)
 {
-    const char *from = str_format(s->arena, "outer, %lld", (long long)n);
-    const char *to = str_format(s->arena, "outer, %lld", (long long)k);
-    script_add(s, node->in[0], false, "x", from, script_shape2(outer, n));
-    if (graph_is_output(s->g, node->out))
-        script_add(s, node->out, true, "values", to, script_shape2(outer, k));
-    if (graph_is_output(s->g, node->out + 1))
-        script_add(s, node->out + 1, true, "places", to, script_shape2(outer, k));
-    script_put(s, head, out);
-    if (graph_is_output(s->g, node->out))
-        script_put(s, "            store(values[r, :], best[:r.size, :$K])\n", out);
-    if (graph_is_output(s->g, node->out + 1))
-        script_put(s, "            store(places[r, :], long[:r.size, :$K])\n", out);
+    buf_printf(out, "# Planned by acraft for %s, strategy order.\n%s\n", chip->name, reason);
+    buf_puts(out, "craft = 1\n\nouter = dim(1, 16777216)\n");
 }
 
-/* So many rows at a time; false: they do not fit on chip. */
-static bool order_rows(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t rows,
-                       const char *name, Plan *plan)
+static Script script_for(Arena *arena, const Graph *graph, const char *name, const SortRows *rows)
 {
     Script s = {.arena = arena, .g = graph, .name = name};
     const Node *node = &graph->nodes.at[0];
-    const Value *x = graph_value(graph, node->in[0]);
-    int last = x->shape.rank - 1;
-    int64_t n = x->shape.dim[last], k = node->op == OP_SORT ? n : node_int(node, AT_K, 1);
-    script_set(&s, 'T', dtype_name(x->dtype));
-    script_set(&s, 'S', node->op == OP_SORT || k == n ? "sort" : "topk");
-    script_number(&s, 'R', rows);
-    script_number(&s, 'N', n);
-    script_number(&s, 'K', k);
-    script_number(&s, 'M', (k + 31) / 32 * 32);
+    const char *from = str_format(arena, "outer, %lld", (long long)rows->n);
+    const char *to = str_format(arena, "outer, %lld", (long long)rows->k);
+    script_add(&s, node->in[0], false, "x", from, script_shape2(rows->outer, rows->n));
+    if (rows->values)
+        script_add(&s, node->out, true, "values", to, script_shape2(rows->outer, rows->k));
+    if (rows->places)
+        script_add(&s, node->out + 1, true, "places", to, script_shape2(rows->outer, rows->k));
+    script_set(&s, 'T', dtype_name(graph_value(graph, node->in[0])->dtype));
+    script_set(&s, 'S', node->op == OP_SORT || rows->k == rows->n ? "sort" : "topk");
+    script_number(&s, 'N', rows->n);
+    script_number(&s, 'K', rows->k);
+    script_number(&s, 'M', (rows->k + 31) / 32 * 32);
+    return s;
+}
+
+/* So many rows at a time; false: they do not fit on chip. */
+static bool order_rows(const Script *task, const SortRows *rows, int64_t count, const NpuChip *chip,
+                       Plan *plan)
+{
+    Script s = *task;
     Buf out = {0};
-    buf_printf(&out, "# Planned by acraft for %s, strategy order.\n", chip->name);
-    buf_puts(&out, "# A row is sorted on chip, 32 at a time and then merged; positions travel with "
-                   "the values.\ncraft = 1\n\nouter = dim(1, 16777216)\n");
-    put_operands(&s, node, script_product(x->shape, 0, last), n, k, &out);
-    script_finish(&s, "sort", n, &out, plan);
+    script_number(&s, 'R', count);
+    sort_head(chip,
+              "# A row is sorted on chip, 32 at a time and then merged; positions travel with the "
+              "values.",
+              &out);
+    script_put(&s, head, &out);
+    script_put(&s, rows->values ? "            store(values[r, :], best[:r.size, :$K])\n" : "",
+               &out);
+    script_put(&s, rows->places ? "            store(places[r, :], long[:r.size, :$K])\n" : "",
+               &out);
+    script_finish(&s, "sort", rows->n, &out, plan);
     return !fit_program(plan->craft, chip).exceeds;
 }
 
@@ -84,14 +89,23 @@ bool plan_sort(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
                 largest_first(node);
     if (!fits)
         return false;
-    int64_t n = x->shape.dim[dim], rows = MOST_ROWS;
-    while (tile_limit && rows > 1 && rows * n > tile_limit)
-        rows /= 2;
-    for (; rows >= 1; rows /= 2)
-        if (order_rows(arena, graph, chip, rows, name, plan))
+    int64_t n = x->shape.dim[dim];
+    SortRows rows = {.outer = script_product(x->shape, 0, dim),
+                     .n = n,
+                     .k = node->op == OP_SORT ? n : node_int(node, AT_K, 1),
+                     .values = graph_is_output(graph, node->out),
+                     .places = graph_is_output(graph, node->out + 1)};
+    Script s = script_for(arena, graph, name, &rows);
+    int64_t count = MOST_ROWS;
+    while (tile_limit && count > 1 && count * n > tile_limit)
+        count /= 2;
+    for (; count >= 1; count /= 2)
+        if (order_rows(&s, &rows, count, chip, plan))
             return true;
+    if (sort_long_rows(&s, &rows, chip, tile_limit, plan))
+        return true;
     diag_error(diag, "G001", node->at,
-               "the planner cannot plan %s yet: rows of %lld elements do not fit on chip",
+               "the planner cannot plan %s yet: rows of %lld elements take too many turns",
                op_rows[node->op].name, (long long)n);
     return false;
 }
