@@ -6,7 +6,7 @@
  *     bench-unseen [--dir bench/unseen2] [--size 1|16|256] [NAME...]
  *
  * bench/unseen2 holds twenty more, bench/unseen3 and bench/unseen4 fifteen each (16 MB only), bench/unseen5
- * twenty-four: each written before the planner was tried on it, all but the last looked at since.
+ * twenty-four, bench/unseen6 twelve (16 MB): each written before the planner was tried on it, all but the last looked at since.
  *
  * Timed without values; operators whose instructions depend on values are named and not counted. */
 #include "eval/bound.h"
