@@ -18,7 +18,12 @@ bool str_equal(Str a, Str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
 }
 
-bool str_is(Str a, const char *b) { return str_equal(a, str_from(b)); }
+bool str_is(Str a, const char *b)
+{
+    if (a.len && b && a.at[0] != b[0]) /* most words that are compared differ here */
+        return false;
+    return str_equal(a, str_from(b));
+}
 
 int str_compare(Str a, Str b)
 {

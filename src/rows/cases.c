@@ -13,7 +13,11 @@ enum {
     TRIES = 24,
     LARGE = 4,
     STEPS = 1000000, /* of the interpreter for a case: a right program takes some ten thousand */
+    SHORT_MOST = 1 << 17,
 };
+
+const RowsSizes rows_sizes = {ROWS_ELEMENTS, ROWS_ELEMENTS, SHORT_MOST};
+const RowsSizes rows_sizes_brief = {ROWS_ELEMENTS / 4, ROWS_ELEMENTS / 2, SHORT_MOST / 4};
 
 static const IrProgram *read_program(Arena *arena, Str craft, Diag *diag)
 {
@@ -33,22 +37,33 @@ static bool is_small(const Graph *g, int64_t most)
     return true;
 }
 
-static int64_t odd_size(Dice *dice)
+/* At most `most`, or 1. */
+static int64_t odd_size(Dice *dice, int64_t most)
 {
     static const int64_t odd[] = {1,  3,  5,  7,  9,   11,  13,  15,  17,  19,
                                   31, 33, 37, 63, 65,  67,  97,  127, 129, 133,
                                   3,  5,  7,  9,  255, 257, 511, 777, 999, 1025};
-    return odd[dice_below(dice, 30)];
+    int64_t size;
+    do
+        size = odd[dice_below(dice, 30)];
+    while (size > most && size > 1);
+    return size;
 }
 
-/* The task at other sizes than its own where its program does not fix them. */
-static const TorchTask *read_at(Arena *arena, const RowsTask *task, Dice *dice)
+/* The task at other sizes than its own where its program does not fix them; their product is at most `most`, or 1. */
+static const TorchTask *read_at(Arena *arena, const RowsTask *task, int64_t most, Dice *dice)
 {
     TorchSet sets[ROWS_KNOBS];
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < task->knobs.len && n < ROWS_KNOBS; i++)
-        if (!(task->pinned >> i & 1))
-            sets[n++] = (TorchSet){task->knobs.at[i].name, odd_size(dice)};
+    uint32_t n = 0, knobs = task->knobs.len;
+    uint32_t first = knobs ? (uint32_t)dice_below(dice, knobs) : 0;
+    for (uint32_t i = 0; i < knobs && n < ROWS_KNOBS; i++) {
+        uint32_t knob = (first + i) % knobs;
+        if (knob < ROWS_KNOBS && task->pinned >> knob & 1)
+            continue;
+        sets[n] = (TorchSet){task->knobs.at[knob].name, odd_size(dice, most)};
+        most = most > sets[n].value ? most / sets[n].value : 1;
+        n++;
+    }
     return rows_read(arena, task->model, sets, n);
 }
 
@@ -94,19 +109,31 @@ static bool add_case(Arena *arena, const Graph *graph, uint64_t seed, RowsCases 
     return is_finite(ref);
 }
 
-bool rows_cases(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip, Dice *dice,
-                RowsCases *cases)
+/* Elements that a tensor of the next case may have: more where tries with fewer found no four cases. */
+static int64_t most_elements(const RowsSizes *sizes, int tries)
+{
+    return tries < TRIES / 3   ? sizes->cases
+           : tries < TRIES / 2 ? ROWS_ELEMENTS
+                               : LARGE * ROWS_ELEMENTS;
+}
+
+bool rows_cases(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip,
+                const RowsSizes *sizes, Dice *dice, RowsCases *cases)
 {
     Diag quiet = diag_make(arena, "kernel.craft", craft);
     const IrProgram *p = read_program(arena, craft, &quiet);
     *cases = (RowsCases){0};
     if (!p)
         return false;
+    static const int smaller[ROWS_CASES] = {2, 4, 2, 0}; /* one case of full size */
+    int halves = 0; /* of the sizes' product, after sizes that were too large */
     for (int i = 0; i < TRIES && cases->n < ROWS_CASES; i++) {
         bool last = i >= TRIES - LARGE; /* at last the task's own sizes */
-        int64_t most = i < TRIES / 2 ? ROWS_ELEMENTS : LARGE * ROWS_ELEMENTS;
-        const TorchTask *t = last ? task->read : read_at(arena, task, dice);
-        if (!t || !is_small(t->graph, most) || !eval_takes(arena, p, t->graph, chip))
+        int64_t product = sizes->cases >> (smaller[cases->n] + halves);
+        const TorchTask *t = last ? task->read : read_at(arena, task, product, dice);
+        bool small = t && is_small(t->graph, most_elements(sizes, i));
+        halves += t && !small;
+        if (!small || !eval_takes(arena, p, t->graph, chip))
             continue;
         if (!add_case(arena, t->graph, dice_u64(dice) >> 1, cases))
             return false;
@@ -207,19 +234,19 @@ bool rows_is_unjudged(VerdictStatus status)
 
 /* ---- tolerance ---- */
 
-enum { SHORT_MOST = 1 << 17, MARGIN_TRIES = 12 };
+enum { MARGIN_TRIES = 12 };
 
 /* The task at its own sizes, or at smaller ones that are not small. In 16 bits single elements of many
  * decide. */
 static const Graph *larger_graph(Arena *arena, const RowsTask *task, const IrProgram *p,
-                                 const NpuChip *chip, Dice *dice)
+                                 const NpuChip *chip, const RowsSizes *sizes, Dice *dice)
 {
     const Graph *best = NULL;
-    int64_t most = rows_is_short(task->read->graph) ? SHORT_MOST : ROWS_ELEMENTS;
+    int64_t most = rows_is_short(task->read->graph) ? sizes->tolerance_short : sizes->tolerance;
     if (is_small(task->read->graph, most))
         return task->read->graph;
     for (int i = 0; i < MARGIN_TRIES && !best; i++) {
-        const TorchTask *t = read_at(arena, task, dice);
+        const TorchTask *t = read_at(arena, task, most, dice);
         if (t && is_small(t->graph, most) && !is_small(t->graph, most / 16) &&
             eval_takes(arena, p, t->graph, chip))
             best = t->graph;
@@ -240,12 +267,12 @@ static bool is_within_half(Arena *arena, Str craft, const IrProgram *p, EvalRefe
     return ok;
 }
 
-bool rows_margin(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip, InputLaw law,
-                 Dice *dice)
+bool rows_margin(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip,
+                 const RowsSizes *sizes, InputLaw law, Dice *dice)
 {
     Diag diag = diag_make(arena, "kernel.craft", craft);
     const IrProgram *p = read_program(arena, craft, &diag);
-    const Graph *graph = p ? larger_graph(arena, task, p, chip, dice) : NULL;
+    const Graph *graph = p ? larger_graph(arena, task, p, chip, sizes, dice) : NULL;
     EvalReference ref;
     uint64_t seed = dice_u64(dice) >> 1;
     /* Large numbers, zeros and equal numbers where the task bears them: the judge has cases of these. */

@@ -435,14 +435,15 @@ static VerdictStatus judge_program(Work *w, const RowsProgram *p)
 
 static bool judge_task(Work *w)
 {
+    const RowsSizes *sizes = w->maker->brief ? &rows_sizes_brief : &rows_sizes;
     if (!rows_pin(w->arena, &w->task, w->at[0].craft, w->maker->chip))
         return work_drop(w, DROP_CASES);
-    if (!rows_cases(w->arena, &w->task, w->at[0].craft, w->maker->chip, &w->dice, &w->cases))
+    if (!rows_cases(w->arena, &w->task, w->at[0].craft, w->maker->chip, sizes, &w->dice, &w->cases))
         return work_drop(w, DROP_CASES);
     VerdictStatus status = judge_program(w, &w->at[0]);
     if (status != VERDICT_OK)
         return work_drop(w, status == VERDICT_WRONG ? DROP_ROUNDED : DROP_REFUSED);
-    return rows_margin(w->arena, &w->task, w->at[0].craft, w->maker->chip, w->cases.law,
+    return rows_margin(w->arena, &w->task, w->at[0].craft, w->maker->chip, sizes, w->cases.law,
                        &w->dice) ||
            work_drop(w, DROP_ROUNDED);
 }

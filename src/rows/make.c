@@ -33,7 +33,7 @@ enum {
     EPOCHS = 8,       /* that are kept: more than AHEAD tasks belong to */
     SAVE_EVERY = 200, /* tasks */
     UNITS = 8000000,  /* of work for a task (base/meter.h): one to five seconds */
-    BRIEF_UNITS = 2000000,
+    BRIEF_UNITS = 1000000,
     TASK_SECONDS = 120, /* these two should never pass: the limit above comes first */
     CPU_SECONDS = 30,
     KEPT_MEMORY = 1 << 28, /* bytes that a worker does not give back between tasks */

@@ -116,6 +116,12 @@ bool rows_place_decides(Arena *arena, const Graph *graph);
 
 enum { ROWS_CASES = 4, ROWS_ELEMENTS = 16384 };
 
+/* Elements of the largest tensor, where the task's sizes allow it. */
+typedef struct RowsSizes {
+    int64_t cases, tolerance, tolerance_short; /* _short: of tasks with 16 bits */
+} RowsSizes;
+extern const RowsSizes rows_sizes, rows_sizes_brief;
+
 /* Right answers of a task at odd sizes. */
 typedef struct RowsCases {
     uint32_t n;
@@ -127,14 +133,14 @@ typedef struct RowsCases {
 
 /* Draws sizes that the program takes, after rows_pin. False: fewer than ROWS_CASES are small enough, the
  * task's own values are not finite, or trivial answers pass in every case. */
-bool rows_cases(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip, Dice *dice,
-                RowsCases *cases);
+bool rows_cases(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip,
+                const RowsSizes *sizes, Dice *dice, RowsCases *cases);
 void rows_cases_free(RowsCases *cases);
 /* The case of most elements, whose cores have several tiles most often: kernels for one shape are for its sizes. */
 const EvalReference *rows_kernel_case(const RowsCases *cases);
 /* Whether the program uses at most half of the tolerance at a larger size, with large numbers, too. */
-bool rows_margin(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip, InputLaw law,
-                 Dice *dice);
+bool rows_margin(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip,
+                 const RowsSizes *sizes, InputLaw law, Dice *dice);
 /* The verdict of the first case that is not ok; true: all are. `texts`: through the AscendC text and the
  * twin, else by the reference interpreter. */
 bool rows_judge(Arena *arena, Str craft, const RowsCases *cases, const NpuChip *chip, bool texts,

@@ -32,7 +32,8 @@ static Fixture *open_fixture(RowsFamily family, uint64_t number)
     while (!rows_draw(&f->arena, 1, number, &f->task, &differs) || f->task.family != family ||
            !rows_program(&f->arena, &f->task, f->chip, &point, &f->program) ||
            !rows_pin(&f->arena, &f->task, f->program.craft, f->chip) ||
-           !rows_cases(&f->arena, &f->task, f->program.craft, f->chip, &f->dice, &f->cases)) {
+           !rows_cases(&f->arena, &f->task, f->program.craft, f->chip, &rows_sizes, &f->dice,
+                       &f->cases)) {
         rows_cases_free(&f->cases);
         number++;
     }
