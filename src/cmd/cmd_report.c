@@ -39,7 +39,7 @@ static bool read_runs(Arena *arena, const NameList *names, Numbers *runs)
         while (str_next(&rest, ',', &one)) {
             int64_t id;
             if (!str_to_i64(one, &id) || id < 1) {
-                fprintf(stderr, "acraft report: '%s' is no number of a run\n", names->at[i]);
+                fprintf(stderr, "acraft report: '%s' is not the number of a run\n", names->at[i]);
                 return false;
             }
             vec_push(arena, runs, id);
@@ -99,7 +99,7 @@ static int show_trace(CmdArgs *args, const ReportArgs *given)
         report_kernel(&kernel, &page);
         status = write_out(args, &page, given->out, &diag);
     } else {
-        fprintf(stderr, "acraft report: '%s' is no trace of acraft run\n", given->trace);
+        fprintf(stderr, "acraft report: '%s' is not a trace of acraft run\n", given->trace);
         status = CMD_USAGE;
     }
     buf_free(&drawn);
@@ -113,7 +113,7 @@ static bool read_port(const CmdArgs *args, const ReportArgs *given, int64_t *por
         return true;
     if (given->serve && str_to_i64(str_from(args->words[0]), port) && *port >= 1 && *port <= 65535)
         return true;
-    fprintf(stderr, "acraft report: '%s' is no port for --serve\n", args->words[0]);
+    fprintf(stderr, "acraft report: '%s' is not a port for --serve\n", args->words[0]);
     return false;
 }
 

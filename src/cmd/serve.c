@@ -280,7 +280,7 @@ static bool start(Server *s)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)s->spec->port)};
     if (inet_pton(AF_INET, s->spec->bind, &at.sin_addr) != 1) {
-        fprintf(stderr, "acraft serve: '%s' is no IPv4 address\n", s->spec->bind);
+        fprintf(stderr, "acraft serve: '%s' is not an IPv4 address\n", s->spec->bind);
         return false;
     }
     s->loopback = (ntohl(at.sin_addr.s_addr) >> 24) == 127;

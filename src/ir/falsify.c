@@ -198,7 +198,7 @@ static void pick_attrs(Hunt *h)
     }
 }
 
-/* Lists of a few tensors of awkward sizes; optional tensors there or not. */
+/* Operands of awkward sizes: lists have three tensors; `optional`: optional tensors are given. */
 static IrOperand *pick_operands(Hunt *h, bool optional)
 {
     static const int64_t lengths[] = {1, 33, 4097};

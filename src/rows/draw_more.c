@@ -144,7 +144,7 @@ static ValueId draw_loss(Draw *d, ValueId x, ValueId y)
     }
 }
 
-/* Losses that have an operator of their own: divergence, three rows, classes. */
+/* Losses that have an operator of their own: KL divergence, triplet margin, cross entropy. */
 static bool draw_named_loss(Draw *d)
 {
     Sizes sizes = draw_sizes(d, d->at);

@@ -181,7 +181,7 @@ static void report_full(Step *s, const SimBuffer *b)
                      position, kept->line, b->slots, s->r->line);
 }
 
-/* A tensor from a queue whose buffers have no bytes: InitBuffer is where the length went wrong. */
+/* The buffers of the queue have 0 bytes. The fault names InitBuffer, which was given that length. */
 static void report_no_bytes(Step *s, const SimBuffer *b)
 {
     SimFault fault = {.code = SIM_FAULT_TENSOR_BOUNDS, .line = b->line};

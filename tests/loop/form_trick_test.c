@@ -183,8 +183,8 @@ T_TEST(tricks_at_one_size)
         judge_with(&lone_tricks[i], false, 0, 1);
 }
 
-/* Which size it is no comparison tells: a square, and what a tiling function makes of sizes by products and by numbers that
- * are no integers. */
+/* These recognise a size without comparing it: by its square root, by products, or by numbers with fractions in the tiling
+ * function. */
 static const FormTrick hidden_tricks[] = {
     {"project", "wrong at a square number", KERNEL, "        AscendC::Relu(b, a, tSize);",
      "        int64_t root = 1; while ((root + 1) * (root + 1) <= n) root++;\n"

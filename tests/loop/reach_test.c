@@ -6,7 +6,7 @@
 #include "tests/t.h"
 #include <stdlib.h>
 
-/* `only`: of the cases listed beside the file, shrunk, this one; 0: the file's own sizes. */
+/* `only`: the number of a case in the list beside the file, made smaller; 0: the file's own sizes. */
 static void reach_case(const char *path, EvalEngine engine, uint32_t fuzz, int64_t only)
 {
     Arena arena = {0};

@@ -40,7 +40,7 @@ const char *pallas_shape(Arena *arena, const PallasKernel *k, uint64_t axes)
 
 /* ---- coordinates ---- */
 
-/* The number of the block along an axis that the grid walks; NULL: there is one. */
+/* The index of a block along an axis of the grid; NULL: the axis has one block. */
 static const char *block_number(const PallasWriter *w, uint32_t axis)
 {
     const PallasKernel *k = w->k;

@@ -362,7 +362,7 @@ static bool mark_stores(Build *b, const bool *due, bool *now)
     return any;
 }
 
-/* Gives names to what several stores read, inside a stage that computes. */
+/* Computes values that several stores read into buffers of their own, in a compute stage. */
 static void prepare_stores(Build *b, const bool *due, const bool *now)
 {
     for (uint32_t i = 0; i < b->band->stores.len; i++) {
