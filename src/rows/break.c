@@ -185,6 +185,8 @@ bool rows_break(Arena *arena, Str craft, uint32_t row, const NpuChip *chip, Dice
     return break_by(arena, craft, r, room, dice, broken);
 }
 
+const char *rows_break_class(uint32_t row) { return rows[row].class; }
+
 uint32_t rows_twin_break_count(void) { return TWIN_ROWS; }
 
 const char *rows_twin_break_code(uint32_t row) { return twin_rows[row].code; }

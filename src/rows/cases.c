@@ -126,13 +126,15 @@ bool rows_cases(Arena *arena, const RowsTask *task, Str craft, const NpuChip *ch
     if (!p)
         return false;
     static const int smaller[ROWS_CASES] = {2, 4, 2, 0}; /* one case of full size */
+    bool several = task->family > FAMILY_MIXED; /* no tensor has all axes of a product: any sizes */
     int halves = 0; /* of the sizes' product, after sizes that were too large */
     for (int i = 0; i < TRIES && cases->n < ROWS_CASES; i++) {
         bool last = i >= TRIES - LARGE; /* at last the task's own sizes */
-        int64_t product = sizes->cases >> (smaller[cases->n] + halves);
+        bool any = several && i < TRIES / 2;
+        int64_t product = any ? INT64_MAX : sizes->cases >> (smaller[cases->n] + halves);
         const TorchTask *t = last ? task->read : read_at(arena, task, product, dice);
         bool small = t && is_small(t->graph, most_elements(sizes, i));
-        halves += t && !small;
+        halves += t && !small && !any;
         if (!small || !eval_takes(arena, p, t->graph, chip))
             continue;
         if (!add_case(arena, t->graph, dice_u64(dice) >> 1, cases))

@@ -43,6 +43,12 @@ uint64_t rows_task_number(uint64_t n, bool brief)
     return !brief && n % 4 == 3 ? ROWS_WIDE + n : n;
 }
 
+uint64_t rows_other_number(uint64_t number, uint32_t other, bool brief)
+{
+    uint64_t wide = brief || other % 2 ? 0 : ROWS_WIDE;
+    return (uint64_t)other << 33 | wide | (number & (ROWS_WIDE - 1));
+}
+
 /* ---- building ---- */
 
 void draw_set_sizes(Draw *d, ValueId id, Sizes sizes)
@@ -356,14 +362,24 @@ static bool means_the_same(Arena *arena, const Graph *a, const Graph *b)
 
 static uint32_t count_operators(const Graph *g) { return g->nodes.len; }
 
+static RowsFamily draw_family(Dice *dice, uint64_t number)
+{
+    int64_t wide = FAMILY_COUNT - FAMILY_MIXED - 1;
+    return number & ROWS_WIDE ? (RowsFamily)(FAMILY_MIXED + 1 + dice_below(dice, wide))
+                              : (RowsFamily)dice_below(dice, FAMILY_MIXED + 1);
+}
+
+RowsFamily rows_number_family(uint64_t seed, uint64_t number)
+{
+    Dice dice = {seed, number + 1, 0};
+    return draw_family(&dice, number);
+}
+
 bool rows_draw(Arena *arena, uint64_t seed, uint64_t number, RowsTask *task, bool *differs)
 {
     Draw d = {.arena = arena, .dice = {seed, number + 1, 0}};
     d.diag = diag_make(arena, "drawn", STR(""));
-    d.family = number < ROWS_WIDE
-                   ? (RowsFamily)dice_below(&d.dice, FAMILY_MIXED + 1)
-                   : (RowsFamily)(FAMILY_MIXED + 1 +
-                                  dice_below(&d.dice, FAMILY_COUNT - FAMILY_MIXED - 1));
+    d.family = draw_family(&d.dice, number);
     d.g = graph_new(arena, "model");
     d.g->source = graph_new(arena, "source");
     draw_graph(&d);

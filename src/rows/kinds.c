@@ -2,6 +2,7 @@
 #include "rows/kinds_int.h"
 
 #include "base/hash.h"
+#include "base/meter.h"
 #include "eval/candidate.h"
 #include "gen/prompt/prompt.h"
 #include "graph/eval.h"
@@ -9,8 +10,12 @@
 #include <string.h>
 
 enum {
-    REPAIR_TRIES = 48, /* errors that are tried for a row */
-    MOST_BYTES = 5000, /* of a row: under 2,000 tokens */
+    REPAIR_TRIES = 3,   /* places for an error that are tried in a program */
+    OTHERS = 48,        /* tasks that are drawn for an error that a task has no place for */
+    NUMBERS = 2048,     /* of which they are taken */
+    CUBE_OPERATORS = 3, /* of a product whose repair is short enough */
+    MISSES = 6,         /* programs with a place in which it raised something else */
+    MOST_BYTES = 5000,  /* of a row: under 2,048 tokens, mostly */
 };
 
 const char *rows_kind_name(RowsKind kind)
@@ -301,10 +306,10 @@ bool work_is_explained(const RowsBreak *broken, const Verdict *verdict, const Di
     return raised;
 }
 
-bool work_is_wanted(const Work *w, const Row *row, uint32_t want)
+bool work_is_wanted(const Row *row, uint32_t want)
 {
     uint32_t got = rows_want_of(row->kind, str_from(row->error), str_from(row->code));
-    return got == want || got == ROWS_WANTS || w->made->wants[got] >= w->made->wants[want];
+    return got == want || got == ROWS_WANTS;
 }
 
 bool work_break(Work *w, Str text, uint32_t want, RowsBreak *broken)
@@ -324,16 +329,13 @@ bool work_break(Work *w, Str text, uint32_t want, RowsBreak *broken)
     return false;
 }
 
-static bool make_repair(Work *w, const RowsProgram *p, uint32_t want)
+static WorkEnd make_repair(Work *w, const RowsProgram *p, RowsBreak broken, uint32_t want)
 {
-    RowsBreak broken;
     Verdict verdict = verdict_make();
     Diag diag = diag_make(w->arena, "kernel.craft", STR(""));
-    if (!work_break(w, p->craft, want, &broken))
-        return false;
     if (rows_judge(w->arena, broken.craft, &w->cases, w->maker->chip, false, &verdict, &diag)) {
         w->made->dropped[DROP_HARMLESS]++;
-        return false;
+        return WORK_MISSED;
     }
     Row row = work_row(w, ROWS_REPAIR, p);
     Buf prompt = {0}, task = {0};
@@ -343,8 +345,10 @@ static bool make_repair(Work *w, const RowsProgram *p, uint32_t want)
         row.code = verdict.hazards.at[0].code;
     if (!*row.code)
         row.code = verdict_status_row(verdict.status)->text;
-    if (!work_is_explained(&broken, &verdict, &diag) || !work_is_wanted(w, &row, want))
-        return work_drop(w, DROP_OTHER);
+    if (!work_is_explained(&broken, &verdict, &diag) || !work_is_wanted(&row, want)) {
+        w->made->dropped[DROP_OTHER]++;
+        return WORK_MISSED;
+    }
     rows_put_task(&w->task, graph_shown(w), &task);
     prompt_rows_repair(buf_view(&task), broken.craft, message_of(w, &broken, &verdict, &diag),
                        &prompt);
@@ -352,42 +356,29 @@ static bool make_repair(Work *w, const RowsProgram *p, uint32_t want)
     row.prompt = work_text(w, &prompt);
     row.answer = repair_answer(w, &broken, p);
     bool runs = verdict.status == VERDICT_WRONG; /* the others are refused before they run */
-    if (work_is_confirmed(w, &row) && !confirm(w, runs ? broken.craft : p->craft, !runs, &row))
-        return true;
+    if (!is_short(w, &row) ||
+        (work_is_confirmed(w, &row) && !confirm(w, runs ? broken.craft : p->craft, !runs, &row)))
+        return WORK_NO_PLACE;
     row.task = task_prompt(w, ask_to_write(w));
     Dice again = w->dice; /* both programs get the same words around them */
     row.right = write_answer(w, p, p->craft);
     w->dice = again;
     row.worse = write_answer(w, p, broken.craft);
-    if (is_short(w, &row)) {
-        work_twins_of_repair(w, &row, &broken, verdict.status == VERDICT_WRONG);
-        vec_push(w->arena, &w->made->rows, row);
-    }
-    return true;
+    work_twins_of_repair(w, &row, &broken, verdict.status == VERDICT_WRONG);
+    vec_push(w->arena, &w->made->rows, row);
+    return WORK_MADE;
 }
 
-bool work_draw_want(Work *w, uint8_t weight[ROWS_WANTS], bool twin, uint32_t *want)
+/* A repair of the task's program. */
+static WorkEnd work_repair(Work *w, RowsKind kind, uint32_t want)
 {
-    uint32_t from = twin ? rows_break_count() : 0, n = twin ? rows_wants() : rows_break_count();
-    bool any = false;
-    for (uint32_t i = from; i < n && !any; i++)
-        any = weight[i] > 0;
-    if (!any)
-        return false;
-    *want = from + dice_weighted(&w->dice, weight + from, n - from);
-    weight[*want] = 0;
-    return true;
-}
-
-static void make_repairs(Work *w)
-{
-    uint8_t weight[ROWS_WANTS];
-    uint32_t made = 0, want;
-    memcpy(weight, w->made->wants, sizeof weight);
-    for (uint32_t i = 0; i < REPAIR_TRIES && made < REPAIRS && !w->made->contradiction &&
-                         work_draw_want(w, weight, false, &want);
-         i++)
-        made += make_repair(w, &w->at[0], want);
+    WorkEnd end = WORK_MISSED;
+    RowsBreak broken;
+    (void)kind;
+    for (int i = 0; i < REPAIR_TRIES && end == WORK_MISSED; i++)
+        end = work_break(w, w->at[0].craft, want, &broken) ? make_repair(w, &w->at[0], broken, want)
+                                                           : WORK_NO_PLACE;
+    return end;
 }
 
 /* ---- tasks ---- */
@@ -509,6 +500,79 @@ static Work *new_work(const RowsMaker *maker, uint64_t number, RowsMade *made)
     return w;
 }
 
+/* ---- other tasks, for an error that the task's program has no place for ---- */
+
+/* Before anything is run. The places that are tried later are drawn as if nobody had asked. */
+static bool has_place(Work *w, uint32_t want)
+{
+    Dice kept = w->dice;
+    RowsBreak broken;
+    bool found = work_break(w, w->at[0].craft, want, &broken);
+    w->dice = kept;
+    return found;
+}
+
+/* The reasons of its answer name its time. */
+static bool is_timed(Work *w)
+{
+    return w->maker->brief || rows_time(w->arena, w->maker->chip, &w->at[0]) || !w->at[0].nest;
+}
+
+/* Errors that only programs of the cube have a place for: other tasks are products then. */
+static bool is_of_cube(uint32_t want)
+{
+    const char *class = want < rows_break_count() ? rows_break_class(want) : "";
+    return !strcmp(class, "CUBE") || !strcmp(class, "CHANNEL") || !strcmp(class, "HANG");
+}
+
+/* Makes a row of the task of that number. Why it comes to nothing is not counted. */
+static WorkEnd try_other(const Work *own, uint64_t number, RowsKind kind, uint32_t want,
+                         WorkMake *make)
+{
+    RowsMade *made = own->made;
+    Work *w = new_work(own->maker, number, made);
+    uint32_t dropped[DROP_COUNT];
+    memcpy(dropped, made->dropped, sizeof dropped);
+    w->number = 10 * (uint32_t)kind;
+    bool craft = kind == ROWS_REPAIR;
+    bool ready = draw_task(w) && (!is_of_cube(want) || w->task.operators <= CUBE_OPERATORS) &&
+                 plan_task(w) && (!craft || has_place(w, want)) && judge_task(w) &&
+                 (!craft || is_timed(w));
+    WorkEnd end = ready && !made->contradiction ? make(w, kind, want) : WORK_NO_PLACE;
+    if (end == WORK_NO_PLACE)
+        memcpy(made->dropped, dropped, sizeof dropped);
+    rows_cases_free(&w->cases);
+    return end;
+}
+
+/* Units are left for drawing another task. */
+static bool may_seek(const RowsMade *made)
+{
+    return !made->contradiction && (!meter_left() || meter_left() > ROWS_SEEK_UNITS / 2);
+}
+
+void work_seek(Work *w, bool is_made, RowsKind kind, WorkMake *make)
+{
+    const RowsMaker *maker = w->maker;
+    for (uint32_t i = 0; i < REPAIRS; i++) {
+        uint32_t want = rows_want_at(w->made->turn[kind] * REPAIRS + i, kind != ROWS_REPAIR);
+        WorkEnd end = is_made ? make(w, kind, want) : WORK_NO_PLACE;
+        uint32_t misses = end == WORK_MISSED, others = 0;
+        uint32_t most = is_of_cube(want) ? 3 * OTHERS
+                                         : OTHERS; /* two thirds are not even planned */
+        for (uint32_t k = 1; end != WORK_MADE && k < NUMBERS && others < most && misses < MISSES &&
+                             may_seek(w->made);
+             k++) {
+            uint64_t number = rows_other_number(w->task.number, i * NUMBERS + k, maker->brief);
+            if (is_of_cube(want) && rows_number_family(maker->seed, number) != FAMILY_PRODUCT)
+                continue;
+            others++;
+            end = try_other(w, number, kind, want, make);
+            misses += end == WORK_MISSED;
+        }
+    }
+}
+
 bool rows_prepare(Arena *arena, const RowsMaker *maker, uint64_t number, RowsTask *task,
                   RowsCases *cases)
 {
@@ -520,32 +584,41 @@ bool rows_prepare(Arena *arena, const RowsMaker *maker, uint64_t number, RowsTas
     return ok;
 }
 
+static bool is_sought(int kind)
+{
+    return kind == ROWS_REPAIR || kind == ROWS_MEND || kind == ROWS_MEND_FULL;
+}
+
+static void make_kind(Work *w, RowsKind kind, bool is_made)
+{
+    switch (kind) {
+    case ROWS_WRITE: make_write(w); break;
+    case ROWS_REPAIR: work_seek(w, is_made, kind, work_repair); break;
+    case ROWS_OPTIMISE: make_optimise(w); break;
+    case ROWS_ASCENDC:
+    case ROWS_FULL: work_ascendc(w, kind); break;
+    case ROWS_MEND:
+    case ROWS_MEND_FULL: work_seek(w, is_made, kind, work_mend); break;
+    default: make_choose(w); break;
+    }
+}
+
 void rows_of_task(const RowsMaker *maker, uint64_t number, uint32_t kinds, RowsMade *made)
 {
     Work *w = new_work(maker, number, made);
-    if (make_task(w)) {
-        uint32_t whole[DROP_COUNT];
-        memcpy(whole, made->dropped, sizeof whole);
-        Dice start = w->dice; /* a kind's rows do not depend on which others are made */
-        for (int kind = 0; kind < ROWS_EXPLAIN && !made->contradiction; kind++) {
-            w->dice = (Dice){start.seed, start.stream, start.at + 1000 * (uint64_t)(kind + 1)};
-            w->number = 10 * (uint32_t)kind;
-            if (!(kinds >> kind & 1))
-                continue;
-            switch (kind) {
-            case ROWS_WRITE: make_write(w); break;
-            case ROWS_REPAIR: make_repairs(w); break;
-            case ROWS_OPTIMISE: make_optimise(w); break;
-            case ROWS_ASCENDC:
-            case ROWS_FULL: work_ascendc(w, (RowsKind)kind); break;
-            case ROWS_MEND:
-            case ROWS_MEND_FULL: work_mends(w, (RowsKind)kind); break;
-            default: make_choose(w); break;
-            }
-            for (int i = 0; i < DROP_COUNT; i++)
-                made->of_kind[kind][i] = made->dropped[i] - whole[i];
-            memcpy(made->dropped, whole, sizeof whole);
-        }
+    bool is_made = make_task(w);
+    uint32_t whole[DROP_COUNT];
+    memcpy(whole, made->dropped, sizeof whole);
+    Dice start = w->dice; /* a kind's rows do not depend on which others are made */
+    for (int kind = 0; kind < ROWS_EXPLAIN && !made->contradiction; kind++) {
+        w->dice = (Dice){start.seed, start.stream, start.at + 1000 * (uint64_t)(kind + 1)};
+        w->number = 10 * (uint32_t)kind;
+        if (!(kinds >> kind & 1) || (!is_made && !is_sought(kind)))
+            continue;
+        make_kind(w, (RowsKind)kind, is_made);
+        for (int i = 0; i < DROP_COUNT; i++)
+            made->of_kind[kind][i] = made->dropped[i] - whole[i];
+        memcpy(made->dropped, whole, sizeof whole);
     }
     rows_cases_free(&w->cases);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 enum {
-    MEND_TRIES = 5,           /* errors that are tried for a row to mend */
     MOST_KERNEL_BYTES = 9500, /* AscendC has longer tokens */
     MOST_LONG_BYTES = 36000,  /* of a row with whole operators */
     MOST_MESSAGE = 700,       /* of a message in a question */
@@ -119,8 +118,8 @@ static void fill_mend(Work *w, Row *row, const EvalCandidate *right, const Feedb
 }
 
 /* A kernel with an error, and what the twin says. False: it says nothing. */
-static bool make_mend(Work *w, RowsKind kind, const EvalCandidate *candidate,
-                      const EvalReference *ref, const RowsBreak *error, uint32_t want)
+static WorkEnd make_mend(Work *w, RowsKind kind, const EvalCandidate *candidate,
+                         const EvalReference *ref, const RowsBreak *error, uint32_t want)
 {
     RowsBreak broken = *error;
     Verdict verdict;
@@ -129,48 +128,44 @@ static bool make_mend(Work *w, RowsKind kind, const EvalCandidate *candidate,
     if (rows_judge_ascendc(w->arena, &worse, ref, w->maker->chip, &verdict, &diag) ||
         rows_is_unjudged(verdict.status)) {
         w->made->dropped[DROP_HARMLESS]++;
-        return false;
+        return WORK_MISSED;
     }
     Row row = work_row(w, kind, &w->at[0]);
     row.error = broken.class;
     row.code = verdict.status == VERDICT_WRONG ? "wrong values"
                : verdict.hazards.len           ? verdict.hazards.at[0].code
                                                : verdict_status_row(verdict.status)->text;
-    if (!work_is_explained(&broken, &verdict, &diag) || !work_is_wanted(w, &row, want))
-        return work_drop(w, DROP_OTHER);
+    if (!work_is_explained(&broken, &verdict, &diag) || !work_is_wanted(&row, want)) {
+        w->made->dropped[DROP_OTHER]++;
+        return WORK_MISSED;
+    }
     row.verdict = "text";
     const char *said = str_format(w->arena, "%s Line %u of the repaired kernel reads `%.*s`.",
                                   broken.cause, broken.line, STR_ARG(str_trim(broken.right)));
     Feedback feedback = {.verdict = &verdict, .diag = &diag, .candidate = &worse};
     fill_mend(w, &row, candidate, &feedback, ref, said);
-    if (!is_too_long(w, &row))
-        vec_push(w->arena, &w->made->rows, row);
-    return true;
+    if (is_too_long(w, &row))
+        return WORK_NO_PLACE;
+    vec_push(w->arena, &w->made->rows, row);
+    return WORK_MADE;
 }
 
-void work_mends(Work *w, RowsKind kind)
+WorkEnd work_mend(Work *w, RowsKind kind, uint32_t want)
 {
     const EvalReference *ref = rows_kernel_case(&w->cases);
     EvalCandidate candidate;
+    RowsBreak broken;
     Row unused = {.kind = kind};
     if (!rows_ascendc(w->arena, w->at[0].craft, form_of(kind), ref->graph, w->maker->chip,
                       &candidate)) {
         w->made->dropped[DROP_KERNEL]++;
-        return;
+        return WORK_NO_PLACE;
     }
     unused.prompt = unused.answer = ascendc_text(w, &candidate);
-    if (is_too_long(w, &unused) || !confirm_ascendc(w, &candidate, ref, &unused))
-        return;
-    uint8_t weight[ROWS_WANTS];
-    uint32_t want;
-    RowsBreak broken;
-    memcpy(weight, w->made->wants, sizeof weight);
-    for (uint32_t tries = 0, made = 0;
-         tries < MEND_TRIES && made < REPAIRS && work_draw_want(w, weight, true, &want);)
-        if (work_break(w, rows_kernel_text(&candidate), want, &broken)) {
-            tries++;
-            made += make_mend(w, kind, &candidate, ref, &broken, want);
-        }
+    if (is_too_long(w, &unused) || !work_break(w, rows_kernel_text(&candidate), want, &broken) ||
+        !confirm_ascendc(w, &candidate, ref, &unused))
+        return WORK_NO_PLACE;
+    return make_mend(w, kind, &candidate, ref, &broken, want);
 }
 
 /* ---- twins ---- */

@@ -31,19 +31,22 @@ Row work_row(Work *w, RowsKind kind, const RowsProgram *program);
 
 /* ---- errors ---- */
 
-/* What repairs or mends of one task are tried for: each want once. False: none is left. */
-bool work_draw_want(Work *w, uint8_t weight[ROWS_WANTS], bool twin, uint32_t *want);
+/* What came of a task for an error. */
+typedef enum WorkEnd { WORK_NO_PLACE, WORK_MISSED, WORK_MADE } WorkEnd;
+typedef WorkEnd WorkMake(Work *w, RowsKind kind, uint32_t want);
+/* The rows of a kind, each with the error whose turn it is, of this task (`is_made`) or of others in its place. */
+void work_seek(Work *w, bool is_made, RowsKind kind, WorkMake *make);
 /* A broken program of the want, by any of the table's rows for it. */
 bool work_break(Work *w, Str text, uint32_t want, RowsBreak *broken);
 /* Whether the error raised what it is meant to, which its cause speaks of. Wrong values: always. */
 bool work_is_explained(const RowsBreak *broken, const Verdict *verdict, const Diag *diag);
-/* An error that raises another diagnostic than it is meant to is kept where that one is as much wanted. */
-bool work_is_wanted(const Work *w, const Row *row, uint32_t want);
+/* Whether the row counts for the want, or for none. */
+bool work_is_wanted(const Row *row, uint32_t want);
 
 /* ---- AscendC (kinds_ascendc.c) ---- */
 
 void work_ascendc(Work *w, RowsKind kind);
-void work_mends(Work *w, RowsKind kind);
+WorkEnd work_mend(Work *w, RowsKind kind, uint32_t want);
 /* Gives a row the same in AscendC, as a kernel for one shape and as a whole operator. */
 void work_twins_of_write(Work *w, Row *row);
 /* `broken`: the row's program; where it has no values to be wrong (the checker refuses it), another error of the same

@@ -10,7 +10,8 @@
  * Workers make the rows of whole tasks; replies are taken in the order of the tasks, so the files do not
  * depend on how many workers there are. New rows wait, kind by kind, until it is their kind's turn, so that the
  * shares hold at every row of the files. Which kinds a task is asked for depends on what the tasks up to AHEAD
- * before it gave: those that are short; so do the errors that are drawn for it (wants.c). */
+ * before it gave: those that are short. How many were asked for a kind before it decides the errors of its rows
+ * (wants.c). */
 #include "rows/rows_int.h"
 
 #include "base/file.h"
@@ -29,8 +30,6 @@
 
 enum {
     AHEAD = 256,      /* tasks that may be asked before the oldest has come */
-    EPOCH = 64,       /* tasks that draw errors with the same weights */
-    EPOCHS = 8,       /* that are kept: more than AHEAD tasks belong to */
     SAVE_EVERY = 200, /* tasks */
     UNITS = 8000000,  /* of work for a task (base/meter.h): one to five seconds */
     BRIEF_UNITS = 1000000,
@@ -41,6 +40,7 @@ enum {
     TRUST = 20, /* tasks after which what a kind has given counts as much as kind.def's guess */
 };
 
+static const uint64_t sought = 1u << ROWS_REPAIR | 1u << ROWS_MEND | 1u << ROWS_MEND_FULL;
 static const int status_over = 90; /* of a worker whose task has spent its units */
 
 static const char packed[] = "packed"; /* in place of a state's numbers: only files.c has to end */
@@ -68,8 +68,6 @@ typedef struct Making {
     Map seen; /* keys and texts of rows */
     RowsFiles files;
     Waiting waiting[ROWS_KINDS];
-    uint8_t wants[EPOCHS][ROWS_WANTS]; /* by number of a task / EPOCH modulo EPOCHS */
-    uint64_t wanted[ROWS_WANTS];       /* new rows of each error */
     uint32_t kinds[AHEAD]; /* bits of the kinds that a task is asked for, by number modulo AHEAD */
     uint64_t tasks[ROWS_KINDS];  /* that were asked for the kind and have come */
     uint64_t given[ROWS_KINDS];  /* new rows of these tasks */
@@ -134,14 +132,16 @@ static void work(void *context, Str request, Buf *reply)
     Arena arena = {0};
     uint64_t task = 0, kinds = 0;
     RowsMade made = {.arena = &arena};
-    if (!next_number(&request, &task) || !next_number(&request, &kinds) ||
-        request.len != ROWS_WANTS)
+    bool whole = next_number(&request, &task) && next_number(&request, &kinds);
+    for (int i = 0; i < ROWS_EXPLAIN && whole; i++)
+        whole = next_number(&request, &made.turn[i]);
+    if (!whole)
         return;
-    memcpy(made.wants, request.at, sizeof made.wants);
     keep_memory();
     graph_eval_threads(1);
     limit_seconds();
-    meter_start(m->spec->brief ? BRIEF_UNITS : UNITS, give_up);
+    uint64_t units = m->spec->brief ? BRIEF_UNITS : UNITS;
+    meter_start(units + (kinds & sought ? ROWS_SEEK_UNITS : 0), give_up);
     rows_of_task(&m->maker, rows_task_number(task, m->spec->brief), (uint32_t)kinds, &made);
     meter_start(0, NULL);
     put_drops(ROWS_EXPLAIN, made.dropped, reply);
@@ -166,7 +166,7 @@ static const char *in_dir(const Making *m, const char *name)
 static const char *config_text(const Making *m)
 {
     Buf out = {0};
-    buf_printf(&out, "form 3 seed %llu rows %llu chip %s text %u%s%s mix",
+    buf_printf(&out, "form 4 seed %llu rows %llu chip %s text %u%s%s mix",
                (unsigned long long)m->spec->seed, (unsigned long long)m->spec->rows,
                m->spec->chip->name, m->spec->text_share, m->spec->brief ? " brief" : "",
                m->spec->twins ? " twins" : "");
@@ -189,8 +189,6 @@ static bool save_state(Making *m)
         buf_printf(&out, " %" PRIu64 " %" PRIu64, m->tasks[i], m->given[i]);
     for (int i = 0; i < AHEAD; i++)
         buf_printf(&out, " %u", m->kinds[i]);
-    for (int i = 0; i < EPOCHS * ROWS_WANTS; i++)
-        buf_printf(&out, " %u", m->wants[i / ROWS_WANTS][i % ROWS_WANTS]);
     buf_char(&out, '\n');
     for (int i = 0; i < ROWS_KINDS; i++)
         for (uint32_t k = m->waiting[i].first; k < m->waiting[i].row.len; k++)
@@ -219,9 +217,6 @@ static void remember(Making *m, const RowsEntry *entry)
 {
     map_put(m->arena, &m->seen, str_copy(m->arena, entry->key), 1);
     map_put(m->arena, &m->seen, str_copy(m->arena, entry->text), 1);
-    uint32_t want = rows_want_of(entry->kind, entry->error, entry->code);
-    if (want < ROWS_WANTS)
-        m->wanted[want]++;
 }
 
 /* Reads the index: counts, and what is there already. */
@@ -297,12 +292,6 @@ static bool take_up_numbers(Making *m, Str rest)
         m->kinds[i] = (uint32_t)kinds;
         for (int k = 0; k < ROWS_KINDS; k++)
             m->coming[k] += kinds >> k & 1;
-    }
-    for (int i = 0; i < EPOCHS * ROWS_WANTS; i++) {
-        uint64_t weight;
-        if (!next_number(&rest, &weight) || weight > UINT8_MAX)
-            return fail_making(m, "its state is damaged");
-        m->wants[i / ROWS_WANTS][i % ROWS_WANTS] = (uint8_t)weight;
     }
     return true;
 }
@@ -480,8 +469,6 @@ static void ask_kinds(Making *m, uint64_t task)
             m->coming[i]++;
         }
     m->kinds[task % AHEAD] = kinds;
-    if (task % EPOCH == 0)
-        rows_want_weights(m->wanted, m->wants[task / EPOCH % EPOCHS]);
 }
 
 static void take_drops(Making *m, Str rest)
@@ -563,12 +550,22 @@ static void report(const Making *m)
         m->spec->progress(m->spec->context, m->counts.rows, m->spec->rows, left);
 }
 
+/* Tasks before `task` that were asked for the kind. */
+static uint64_t count_asked(const Making *m, int kind, uint64_t task)
+{
+    uint64_t n = m->tasks[kind];
+    for (uint64_t i = m->next; i < task; i++)
+        n += m->kinds[i % AHEAD] >> kind & 1;
+    return n;
+}
+
 static void send_tasks(Making *m, Pool *pool)
 {
     while (pool_busy(pool) < pool_jobs(pool) && m->asked < m->next + AHEAD) {
         Buf request = {0};
-        buf_printf(&request, "%llu %u ", (unsigned long long)m->asked, m->kinds[m->asked % AHEAD]);
-        buf_str(&request, (Str){(const char *)m->wants[m->asked / EPOCH % EPOCHS], ROWS_WANTS});
+        buf_printf(&request, "%llu %u", (unsigned long long)m->asked, m->kinds[m->asked % AHEAD]);
+        for (int i = 0; i < ROWS_EXPLAIN; i++)
+            buf_printf(&request, " %" PRIu64, count_asked(m, i, m->asked));
         bool sent = pool_send(pool, m->asked, buf_view(&request));
         buf_free(&request);
         if (!sent)

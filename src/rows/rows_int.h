@@ -38,10 +38,13 @@ uint32_t rows_shipped(void);
 const char *rows_shipped_name(uint32_t i);
 const char *rows_shipped_body(uint32_t i);
 const char *rows_family_name(RowsFamily family);
-/* Tasks of this number and higher are of the families behind MIXED. */
+/* Tasks whose number has this bit are of the families behind MIXED. */
 #define ROWS_WIDE (UINT64_C(1) << 32)
 /* The number of the n-th task of a run: without brief rows every fourth is of the families behind MIXED. */
 uint64_t rows_task_number(uint64_t n, bool brief);
+/* Another task in place of task `number`, which has no place for an error; the 1st, the 2nd ... */
+uint64_t rows_other_number(uint64_t number, uint32_t other, bool brief);
+RowsFamily rows_number_family(uint64_t seed, uint64_t number);
 
 typedef struct RowsKnob {
     const char *name;
@@ -208,6 +211,7 @@ typedef struct RowsBreak {
 
 uint32_t rows_break_count(void);
 const char *rows_break_code(uint32_t row);
+const char *rows_break_class(uint32_t row);
 /* False: there is no place for this error in the program. */
 bool rows_break(Arena *arena, Str craft, uint32_t row, const NpuChip *chip, Dice *dice,
                 RowsBreak *broken);
@@ -228,10 +232,10 @@ const char *rows_want_name(uint32_t want);
 bool rows_want_is(uint32_t want, Str class, Str code);
 /* The want that a row counts for; ROWS_WANTS: none. */
 uint32_t rows_want_of(RowsKind kind, Str class, Str code);
-/* The first table row of its want: only these have a weight. */
+/* The first table row of its want. */
 bool rows_want_is_first(uint32_t want);
-/* `rows`: how many there are of each want. */
-void rows_want_weights(const uint64_t rows[ROWS_WANTS], uint8_t weight[ROWS_WANTS]);
+/* What the row of this turn is to show: one want after the other, wrong values several times. */
+uint32_t rows_want_at(uint64_t turn, bool twin);
 RowsLeast rows_want_least(const uint64_t rows[ROWS_WANTS], bool twin);
 
 /* ---- AscendC (ascendc.c) ---- */
@@ -302,7 +306,8 @@ typedef struct RowsMade {
     uint32_t dropped[DROP_COUNT];               /* of the task as a whole */
     uint32_t of_kind[ROWS_EXPLAIN][DROP_COUNT]; /* of its rows of a kind */
     const char *contradiction;                  /* NULL: none */
-    uint8_t wants[ROWS_WANTS];                  /* how often each error is to be drawn */
+    uint64_t
+        turn[ROWS_EXPLAIN]; /* tasks that were asked for the kind before; it decides the errors */
 } RowsMade;
 
 typedef struct RowsMaker {
@@ -313,6 +318,8 @@ typedef struct RowsMaker {
     bool brief, twins;   /* as RowsSpec has them */
 } RowsMaker;
 
+/* Units of work (base/meter.h) that a task has for other tasks in its place. */
+enum { ROWS_SEEK_UNITS = 3000000 };
 /* The task of a number, with its program's fixed sizes, and its cases. False: it gives no rows; the cases are
  * to be freed either way. */
 bool rows_prepare(Arena *arena, const RowsMaker *maker, uint64_t number, RowsTask *task,

@@ -1,9 +1,8 @@
-/* Which errors repair rows still want for. In: rows so far. Out: how often each error is to be drawn.
+/* Which errors repair rows show. In: a row's turn. Out: its error.
  *
  * A want is a diagnostic that a broken Craft program raises, or a finding of the twin in a broken AscendC kernel. It
  * has the number of the first row of its table that is meant to raise it; rows of the twin's table come behind those
- * of the other. Errors of which there are few rows are drawn more often, by the square of how few there are, so
- * that rare ones keep pace with those that every program has a place for. */
+ * of the other. Each has its turn, so that those for which few programs have a place get as many rows as the others. */
 #include "rows/rows_int.h"
 
 #include <string.h>
@@ -72,21 +71,21 @@ static uint32_t share_of(uint32_t want)
     return is_twin(want) ? WRONG_SHARE_TWIN : WRONG_SHARE;
 }
 
-void rows_want_weights(const uint64_t rows[ROWS_WANTS], uint8_t weight[ROWS_WANTS])
+uint32_t rows_want_at(uint64_t turn, bool twin)
 {
-    double most[2] = {0, 0};
-    memset(weight, 0, ROWS_WANTS);
-    for (uint32_t i = 0; i < rows_wants(); i++) {
-        double n = (double)(rows[i] + 1) / share_of(i);
-        most[is_twin(i)] = n > most[is_twin(i)] ? n : most[is_twin(i)];
+    uint64_t turns = 0;
+    uint32_t from = twin ? rows_break_count() : 0;
+    uint32_t end = twin ? rows_wants() : rows_break_count();
+    for (uint32_t i = from; i < end; i++)
+        turns += rows_want_is_first(i) ? share_of(i) : 0;
+    turn %= turns;
+    for (uint32_t i = from; i < end; i++) {
+        uint64_t share = rows_want_is_first(i) ? share_of(i) : 0;
+        if (turn < share)
+            return i;
+        turn -= share;
     }
-    for (uint32_t i = 0; i < rows_wants(); i++) {
-        double few = most[is_twin(i)] * share_of(i) / (double)(rows[i] + 1);
-        if (rows_want_is_first(i))
-            weight[i] = few * few < UINT8_MAX ? (uint8_t)(few * few) : UINT8_MAX;
-        if (rows_want_is_first(i) && !weight[i])
-            weight[i] = 1;
-    }
+    return from;
 }
 
 RowsLeast rows_want_least(const uint64_t rows[ROWS_WANTS], bool twin)

@@ -22,7 +22,6 @@ static RowsMade rows_from(Arena *arena, const RowsMaker *maker, uint64_t *number
     RowsMade made = {.arena = arena};
     for (; !made.rows.len && !made.contradiction; ++*number) {
         made = (RowsMade){.arena = arena};
-        memset(made.wants, 1, sizeof made.wants);
         rows_of_task(maker, *number, kinds, &made);
     }
     CHECK_MSG(!made.contradiction, "%s", made.contradiction ? made.contradiction : "");

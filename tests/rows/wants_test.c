@@ -28,24 +28,20 @@ T_TEST(a_row_counts_for_the_diagnostic_that_it_raises)
     CHECK_EQ_STR(rows_want_name(want_of(ROWS_MEND, "COMPILE", "does not compile")), "COMPILE");
 }
 
-T_TEST(errors_of_which_there_are_few_rows_are_drawn_more_often)
+T_TEST(every_error_has_its_turn)
 {
-    uint64_t rows[ROWS_WANTS];
-    uint8_t weight[ROWS_WANTS];
-    uint32_t rare = want_of(ROWS_REPAIR, "", "E020"), other = want_of(ROWS_REPAIR, "", "E005");
-    uint32_t finding = want_of(ROWS_MEND, "", "S028");
-    for (int i = 0; i < ROWS_WANTS; i++)
-        rows[i] = 99;
-    rows[rare] = 24;
-    rows_want_weights(rows, weight);
-    CHECK_EQ_INT(weight[other], 1);
-    CHECK_EQ_INT(weight[rare], 16);
-    CHECK(weight[finding] >= 1 && weight[finding] < 16);
-    rows[rare] = 0;
-    rows_want_weights(rows, weight);
-    CHECK_EQ_INT(weight[rare], UINT8_MAX);
-    for (uint32_t i = 0; i < rows_wants(); i++)
-        CHECK(rows_want_is_first(i) ? weight[i] > 0 : weight[i] == 0);
+    for (int twin = 0; twin < 2; twin++) {
+        uint32_t turns[ROWS_WANTS] = {0},
+                 all = rows_want_least((uint64_t[ROWS_WANTS]){0}, twin).all;
+        uint32_t round = all + (twin ? 2 : 11); /* wrong values have three turns, or twelve */
+        for (uint64_t turn = 7; turn < 7 + 2 * round; turn++)
+            turns[rows_want_at(turn, twin)]++;
+        for (uint32_t i = 0; i < rows_wants(); i++) {
+            bool there = rows_want_is_first(i) && (i >= rows_break_count()) == twin;
+            bool wrong = !strcmp(rows_want_name(i), "wrong values");
+            CHECK_EQ_INT(turns[i], !there ? 0 : !wrong ? 2 : twin ? 6 : 24);
+        }
+    }
 }
 
 T_TEST(the_rarest_error_is_named)

@@ -17,7 +17,6 @@ static RowsMade wide_rows(Arena *arena, RowsFamily family, uint32_t kinds)
         if (!rows_draw(arena, maker.seed, number, &task, &differs) || task.family != family)
             continue;
         made = (RowsMade){.arena = arena};
-        memset(made.wants, 1, sizeof made.wants);
         rows_of_task(&maker, number, kinds, &made);
     }
     CHECK_MSG(!made.contradiction, "%s", made.contradiction ? made.contradiction : "");
@@ -53,6 +52,23 @@ T_TEST(products_are_kernels_of_the_cube)
     CHECK(str_find(answer, STR("the strategy is `product`")) >= 0 ||
           str_find(answer, STR("`product`")) >= 0);
     CHECK(str_find(answer, STR("L0C")) >= 0);
+    arena_drop(&arena);
+}
+
+/* Task 1 is no product: it has no channel that tiles are received from. */
+T_TEST(an_error_without_a_place_is_shown_in_another_task)
+{
+    Arena arena = {0};
+    RowsMaker maker = {.chip = npu_chip_find(STR("910B2")), .seed = 5};
+    RowsMade made = {.arena = &arena};
+    uint64_t *turn = &made.turn[ROWS_REPAIR];
+    graph_eval_threads(1);
+    while (strcmp(rows_want_name(rows_want_at(2 * *turn, false)), "E126"))
+        ++*turn;
+    rows_of_task(&maker, 1, 1u << ROWS_REPAIR, &made);
+    REQUIRE(made.rows.len > 0);
+    CHECK_EQ_STR(made.rows.at[0].code, "E126");
+    CHECK(!str_starts(str_from(made.rows.at[0].number), "1-"));
     arena_drop(&arena);
 }
 
