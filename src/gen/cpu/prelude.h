@@ -229,6 +229,12 @@ INLINE void stream_out(float *restrict to, const float *restrict from, int n)
         to[i] = from[i];
 }
 
+/* A thread's block of a product and its panels of both factors; all products of the file share them, as they lie on the
+ * thread's stack. */
+enum { product_rows = 384, product_columns = 256, product_slice = 256 };
+__attribute__((unused)) static _Thread_local float product_sums[product_rows * product_columns],
+    product_left[product_rows * product_slice], product_right[product_columns * product_slice];
+
 /* 6 x 16 sums of products over n places: `left` has 6 numbers for each, `right` 16. They are added to c, whose rows stand
  * `apart` numbers from each other. */
 typedef float Sixteen __attribute__((vector_size(64), aligned(4), may_alias));

@@ -127,9 +127,8 @@ void cpu_write_product(CpuWriter *w)
     KernelText *t = &w->text;
     long long wide = (long long)kernel_blocks(p->n.count, k->columns);
     long long high = (long long)kernel_blocks(p->m.count, k->rows);
-    kernel_line(t, "static _Thread_local float sums[%lld], left[%lld], right[%lld];",
-                (long long)(k->rows * k->columns), (long long)(k->rows * SLICE),
-                (long long)(k->columns * SLICE));
+    kernel_line(t, "float *const sums = product_sums, *const left = product_left;");
+    kernel_line(t, "float *const right = product_right;");
     kernel_line(t, "const int64_t n0 = p %% %lld * %lld, m0 = p / %lld %% %lld * %lld;", wide,
                 (long long)k->columns, wide, high, (long long)k->rows);
     kernel_line(t, "const int columns = (int)(%lld - n0 < %lld ? %lld - n0 : %lld);",
