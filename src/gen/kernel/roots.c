@@ -25,6 +25,16 @@ static bool keeps_places(const Node *node)
     }
 }
 
+/* A transposed convolution with a stride is written in parts. */
+static bool is_in_parts(const Node *node)
+{
+    const Attr *stride = node_attr(node, AT_STRIDE);
+    bool any = false;
+    for (uint32_t i = 0; stride && i < stride->ints.len; i++)
+        any = any || stride->ints.at[i] > 1;
+    return any && node->op == OP_CONV && node_bool(node, AT_TRANSPOSED);
+}
+
 /* What a product reads is in memory: views of it are accesses. */
 static void mark_operand(const Graph *g, ValueId id, bool *root)
 {
@@ -62,22 +72,26 @@ bool *kernel_roots(Arena *arena, const Graph *g)
 {
     bool *root = arena_array(arena, bool, g->values.len + 1);
     bool *rests = arena_array(arena, bool, g->values.len + 1); /* on a product of its own part */
+    bool *pieces = arena_array(arena, bool,
+                               g->values.len + 1); /* on one that is written in parts */
     ValueId *part = arena_array(arena, ValueId, g->values.len + 1);
     for (uint32_t i = 0; i < g->nodes.len; i++) {
         const Node *node = &g->nodes.at[i];
-        bool any = is_product(node->op);
+        bool any = is_product(node->op), in_parts = is_in_parts(node);
         for (uint32_t k = 0; k < node->n_in; k++) {
             ValueId id = node->in[k];
             if (id == VALUE_NONE)
                 continue;
             if (is_product(node->op))
                 mark_operand(g, id, root);
-            else if (rests[id] && !keeps_places(node))
+            else if (rests[id] &&
+                     (!keeps_places(node) || (pieces[id] && !op_is_elementwise(node->op))))
                 root[id] = true;
             any = any || (rests[id] && !root[id]);
+            in_parts = in_parts || (pieces[id] && !root[id]);
         }
         for (uint32_t k = 0; k < node->n_out; k++)
-            rests[node->out + k] = any;
+            rests[node->out + k] = any, pieces[node->out + k] = in_parts;
     }
     for (uint32_t i = 0; i < g->values.len; i++)
         part[i] = NOWHERE;

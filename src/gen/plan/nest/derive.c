@@ -477,27 +477,50 @@ Nest *nest_derive_kind(Arena *arena, const Graph *graph, NestKind kind, Diag *di
     return nest_derive_until(arena, graph, kind, &stuck, diag);
 }
 
+static void say_all(Diag *diag, const Diag *said)
+{
+    for (uint32_t i = 0; i < said->items.len; i++)
+        vec_push(diag->arena, &diag->items, said->items.at[i]);
+    diag->errors += said->errors;
+}
+
+static Nest *derive_graph(Derive *d)
+{
+    for (int i = 0; i < MAX_TRIES; i++) {
+        bool ok = true;
+        start_try(d);
+        for (uint32_t k = 0; k < d->graph->outputs.len && ok; k++)
+            ok = derive_output(d, k);
+        if (ok)
+            return finish_nest(d) ? d->nest : NULL;
+        if (!d->again)
+            return NULL;
+    }
+    d->again = false;
+    derive_refuse(d, NULL, "its dimensions are regrouped too often");
+    return NULL;
+}
+
 Nest *nest_derive_until(Arena *arena, const Graph *graph, NestKind kind, const Node **stuck,
                         Diag *diag)
 {
-    Derive d = {.arena = arena,
-                .graph = has_integers(graph) ? int64_bounds(arena, graph) : graph,
-                .diag = diag,
-                .kind = kind,
-                .rounds = prim_widens(graph)};
-    d.decides = prim_decisive(arena, d.graph);
-    for (int i = 0; i < MAX_TRIES; i++) {
-        bool ok = true;
-        start_try(&d);
-        for (uint32_t k = 0; k < graph->outputs.len && ok; k++)
-            ok = derive_output(&d, k);
-        *stuck = d.stuck;
-        if (ok)
-            return finish_nest(&d) ? d.nest : NULL;
-        if (!d.again)
-            return NULL;
+    Diag quiet = diag_make(arena, diag->file, diag->source);
+    Derive start = {.arena = arena,
+                    .graph = has_integers(graph) ? int64_bounds(arena, graph) : graph,
+                    .diag = diag,
+                    .kind = kind,
+                    .rounds = prim_widens(graph)};
+    start.decides = prim_decisive(arena, start.graph);
+    Derive phases = start, whole = start;
+    phases.diag = &quiet;
+    Nest *nest = derive_graph(&phases);
+    *stuck = phases.stuck;
+    if (nest || !phases.phased) {
+        say_all(diag, &quiet);
+        return nest;
     }
-    d.again = false;
-    derive_refuse(&d, NULL, "its dimensions are regrouped too often");
-    return NULL;
+    whole.stretched = true;
+    nest = derive_graph(&whole);
+    *stuck = whole.stuck;
+    return nest;
 }

@@ -63,6 +63,8 @@ typedef struct Derive {
     VEC(NestSplit) splits;
     VEC(NestCut) cuts;
     bool again;
+    bool phased;    /* a transposed convolution was taken apart into phases */
+    bool stretched; /* none is */
     /* of one try */
     VEC(NestDim) dims;
     VEC(NestMemo) memo;
@@ -84,6 +86,9 @@ bool derive_node(Derive *d, const Node *node, const NestIndex *index, bool secon
 /* Which one of `n` elements of a dimension the index says; where it says several, the result is written in
  * parts. */
 bool derive_one_of(Derive *d, const Node *node, const Affine *index, int64_t n, int64_t *which);
+/* Always false: the present result is written in parts, of which one begins where the index reaches `border`; where that
+ * cannot be, the node is refused. */
+bool derive_cut(Derive *d, const Node *node, const Affine *index, int64_t border);
 /* Operators that only move elements. *is_view false: it is none of them. */
 bool derive_view(Derive *d, const Node *node, const NestIndex *index, NestId *out, bool *is_view);
 

@@ -1,6 +1,8 @@
 /* Products in general nests: matrices, einsum, convolutions. Each is a sum of products over axes that both factors
- * have. A convolution reads its input at stride * o + dilation * k - padding; a transposed one at the place from which
- * its output is reached, where there is one. In: a node and an index of its result. Out: the value there. */
+ * have. A convolution reads its input at stride * o + dilation * k - padding. A transposed one with a stride is one
+ * convolution for each place modulo the stride, with every stride-th tap of the weight: its output is written in a part
+ * of whole strides and what stands before and behind; or, where taps are dilated, it reads the place from which its
+ * output is reached, where there is one. In: a node and an index of its result. Out: the value there. */
 #include "gen/plan/nest/derive_int.h"
 
 #include <string.h>
@@ -166,9 +168,12 @@ typedef struct Conv {
     int spatial, first; /* its dimensions from `first` of the input on */
     int64_t groups, stride[MOST_SPATIAL], padding[MOST_SPATIAL], dilation[MOST_SPATIAL];
     bool transposed;
+    bool stretched;       /* transposed with a stride, and not by phases */
     NestIndex at, weight; /* of the input and of the weight */
     Affine
         place[MOST_SPATIAL]; /* of the input, as if it had no ends; transposed: times the stride */
+    NestBound tap[MOST_SPATIAL]; /* of the weight, where it may lie behind its end */
+    uint32_t n_tap;
     uint64_t over;
 } Conv;
 
@@ -224,9 +229,59 @@ static bool walk_channels(Derive *d, Conv *c, const NestIndex *index)
     return true;
 }
 
+/* Taps of a transposed convolution with this stride are every stride-th one. */
+static bool has_phases(const Conv *c, int i)
+{
+    return c->transposed && c->stride[i] > 1 && !c->stretched;
+}
+
+/* Place u of the stretched input is stride * whole + phase. */
+static bool divide_place(Derive *d, const Conv *c, int i, const Affine *index, Affine *whole,
+                         Affine *phase)
+{
+    int64_t sizes[NEST_MAX_AXES], low, high, by = c->stride[i], padding = c->padding[i];
+    Affine u = *index, none = affine_number(padding);
+    nest_sizes(d->nest, sizes);
+    affine_add(&u, &none, 1);
+    affine_range(&u, sizes, &low, &high);
+    if (low / by == high / by) {
+        *whole = affine_number(low / by);
+        *phase = u;
+        phase->at -= low / by * by;
+        return true;
+    }
+    if (low % by)
+        return derive_cut(d, c->node, index, (low / by + 1) * by - padding);
+    if ((high + 1) % by)
+        return derive_cut(d, c->node, index, (high + 1) / by * by - padding);
+    return derive_divide(d, c->node, &u, by, whole, phase);
+}
+
+/* One dimension of a transposed convolution with a stride: tap stride * t + phase reads element whole - t. */
+static bool walk_phase(Derive *d, Conv *c, int i, const NestIndex *index)
+{
+    int64_t taps = c->w.dim[2 + i], by = c->stride[i];
+    Affine whole, phase, tap;
+    if (!divide_place(d, c, i, &index->dim[c->first + i], &whole, &phase) ||
+        !walk_axis(d, c, (taps + by - 1) / by, derive_axes(index), &tap))
+        return false;
+    c->weight.dim[2 + i] = phase;
+    c->place[i] = whole;
+    if (!affine_add(&c->weight.dim[2 + i], &tap, by) || !affine_add(&c->place[i], &tap, -1))
+        return derive_refuse(d, c->node, "an index is a sum of too many terms");
+    if (taps % by)
+        c->tap[c->n_tap++] = (NestBound){c->weight.dim[2 + i], taps};
+    return true;
+}
+
 static bool walk_window(Derive *d, Conv *c, const NestIndex *index)
 {
     for (int i = 0; i < c->spatial; i++) {
+        if (has_phases(c, i)) {
+            if (!walk_phase(d, c, i, index))
+                return false;
+            continue;
+        }
         Affine tap, at = affine_number(c->transposed ? c->padding[i] : -c->padding[i]);
         if (!walk_axis(d, c, c->w.dim[2 + i], derive_axes(index), &tap))
             return false;
@@ -294,14 +349,15 @@ static bool at_conv(Derive *d, const Node *node, const NestIndex *index, NestId 
 {
     Conv c = read_conv(d, node);
     NestId x, w, bias;
-    bool stretched = false;
     c.at = *index;
     c.weight.rank = c.w.rank;
-    for (int i = 0; i < c.spatial && c.transposed; i++)
-        stretched = stretched || c.stride[i] > 1;
+    for (int i = 0; i < c.spatial && c.transposed; i++) {
+        c.stretched = c.stretched || (c.stride[i] > 1 && (c.dilation[i] > 1 || d->stretched));
+        d->phased = d->phased || c.stride[i] > 1;
+    }
     if (!walk_channels(d, &c, index) || !walk_window(d, &c, index) ||
-        !(stretched ? read_stretched(d, &c, &x) : read_window(d, &c, &x)) ||
-        !derive_at(d, node->in[1], &c.weight, &w))
+        !(c.stretched ? read_stretched(d, &c, &x) : read_window(d, &c, &x)) ||
+        !derive_bounded(d, node->in[1], &c.weight, c.n_tap, c.tap, 0, &w))
         return false;
     *out = c.over ? sum_of_products(d, w, x, c.over) : nest_map2(d->nest, "$0 * $1", w, x);
     if (node->n_in < 3 || node->in[2] == VALUE_NONE)

@@ -55,7 +55,7 @@ static int64_t cut_back(int64_t first, int64_t by, int64_t size, int64_t border)
 }
 
 /* The index crosses `border`: the result is written in parts that do not. Always false. */
-static bool cut_at(Derive *d, const Node *node, const Affine *index, int64_t border)
+bool derive_cut(Derive *d, const Node *node, const Affine *index, int64_t border)
 {
     int64_t sizes[NEST_MAX_AXES];
     nest_sizes(d->nest, sizes);
@@ -89,7 +89,7 @@ static bool find_piece(Derive *d, const Node *node, const Affine *index, const P
         if (low < p.from || low >= p.to)
             continue;
         if (high >= p.to)
-            return cut_at(d, node, index, p.to);
+            return derive_cut(d, node, index, p.to);
         *piece = p;
         *inner = affine_number(p.at - p.by * p.from);
         return affine_add(inner, index, p.by) ||
