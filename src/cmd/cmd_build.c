@@ -19,6 +19,7 @@ typedef struct Build {
     const char *platform, *scale, *dtype;
     NameList sets;
     bool plain_c; /* --as c: from tile IR, without lowering */
+    bool tf32;
     EmitFiles c_files;
     const NpuChip *chip;
     LowerPass last;
@@ -224,6 +225,9 @@ int cmd_build(int argc, char **argv)
         {"scale", CMD_TEXT, &b.scale, "S", "with --platform: full, medium, small, tiny or fuzz"},
         {"set", CMD_LIST, &b.sets, "NAME=N", "with --platform: one of the file's integers"},
         {"dtype", CMD_TEXT, &b.dtype, "T", "with --platform: f32, f16 or bf16 (f32)"},
+        {"tf32", CMD_FLAG, &b.tf32, NULL,
+         "with --platform cuda: products may round factors of f32 to tf32 (10 bits after the "
+         "point)"},
         {"slice", CMD_TEXT, &b.slice, "PASS", "print what host, init, compute or align made"},
         {"check-with", CMD_TEXT, &b.check_with, "DIRS",
          "type-check against the vendor's headers in DIR:DIR..."},
@@ -240,7 +244,7 @@ int cmd_build(int argc, char **argv)
         .most = 1};
     int status = CMD_OK;
     if (cmd_read(&usage, argc, argv, &b.args, &status)) {
-        PlatformAsk ask = {b.platform, b.out, b.scale, b.dtype, &b.sets, false, 0};
+        PlatformAsk ask = {b.platform, b.out, b.scale, b.dtype, &b.sets, false, 0, b.tf32};
         b.diag = diag_make(&b.args.arena, b.args.words[0], (Str){0});
         status = platform_is_other(b.platform) ? platform_write(&b.args, &ask) : run_build(&b);
     }

@@ -47,7 +47,7 @@ typedef struct MakeWish {
     NameList sets;
     NameList ranges;
     int64_t fuzz, jobs;
-    bool trust, no_memo, interp, plan_only, strict, medium, rounded, hf32;
+    bool trust, no_memo, interp, plan_only, strict, medium, rounded, hf32, tf32;
 } MakeWish;
 
 enum { MOST_DTYPES = 3, MOST_FUZZ = 10000 };
@@ -447,9 +447,12 @@ static int make_checked(CmdArgs *args, MakeWish *wish, const GenOptions *gen, in
             "kernel are given by --range");
     if (wish->hf32 && (other || !gen_is_plan(gen)))
         return complain_make("--hf32 is for kernels that the planner makes for Ascend");
+    if (wish->tf32 && !other)
+        return complain_make("--tf32 goes with --platform cuda");
     if (other)
-        return platform_write(args, &(PlatformAsk){wish->platform, wish->dir, wish->scale,
-                                                   wish->dtypes, &wish->sets, true, wish->fuzz});
+        return platform_write(args,
+                              &(PlatformAsk){wish->platform, wish->dir, wish->scale, wish->dtypes,
+                                             &wish->sets, true, wish->fuzz, wish->tf32});
     if (gen_is_plan(gen))
         return make(args, wish);
     int status = make_by_model(args, &(MakeAsk){*gen, wish->dir, wish->fuzz, samples, wish->trust});
@@ -499,6 +502,9 @@ int cmd_make(int argc, char **argv)
         {"hf32", CMD_FLAG, &wish.hf32, NULL,
          "convolutions of f32 round their factors to 11 bits after the point (HF32), as those of "
          "torch_npu do; the reference does so, too"},
+        {"tf32", CMD_FLAG, &wish.tf32, NULL,
+         "with --platform cuda: products may round factors of f32 to tf32 (10 bits after the "
+         "point)"},
         {"plan", CMD_FLAG, &wish.plan_only, NULL, "only print the planned Craft program"},
         {"j", CMD_I64, &wish.jobs, "N",
          "processes at once (one for each processor); the result is the same"},

@@ -15,7 +15,7 @@ typedef struct PlanWish {
     const char *schedule, *out, *dtype, *platform;
     NameList sets;
     int64_t top, most;
-    bool nest, brief, hf32;
+    bool nest, brief, hf32, tf32;
 } PlanWish;
 
 typedef struct PlanShow {
@@ -325,6 +325,9 @@ int cmd_plan(int argc, char **argv)
         {"hf32", CMD_FLAG, &wish.hf32, NULL,
          "convolutions of f32 round their factors to 11 bits after the point (HF32), as those of "
          "torch_npu do"},
+        {"tf32", CMD_FLAG, &wish.tf32, NULL,
+         "with --platform cuda: products may round factors of f32 to tf32 (10 bits after the "
+         "point)"},
         {"set", CMD_LIST, &wish.sets, "N=V", "another value for an integer of the file"},
         {"platform", CMD_TEXT, &wish.platform, "NAME",
          "cuda, cpu or pallas: the kernels its planner makes, without candidates (ascend)"},
@@ -353,7 +356,7 @@ int cmd_plan(int argc, char **argv)
                                 ? "--dtype takes f32, f16 or bf16"
                                 : NULL;
         bool other = !wrong && platform_is_other(wish.platform);
-        PlatformAsk ask = {wish.platform, NULL, NULL, wish.dtype, &wish.sets, false, 0};
+        PlatformAsk ask = {wish.platform, NULL, NULL, wish.dtype, &wish.sets, false, 0, wish.tf32};
         if (wrong)
             fprintf(stderr, "acraft plan: %s\n", wrong);
         if (other && (wish.schedule || wish.out || wish.nest))

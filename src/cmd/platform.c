@@ -232,7 +232,10 @@ static void add_task(Arena *arena, PlatformOp *op)
         buf_json_str(&text, str_from(op->task->knobs.at[i].name));
         buf_printf(&text, ": %lld", (long long)op->task->knobs.at[i].value);
     }
-    buf_puts(&text, "}}\n");
+    buf_puts(&text, "}");
+    if (op->wish.tf32)
+        buf_puts(&text, ", \"tf32\": true");
+    buf_puts(&text, "}\n");
     EmitFile model = {.path = "model.py", .text = op->model};
     EmitFile how = {.path = file_name, .text = str_from(buf_take(&text, arena))};
     vec_push(arena, &op->made.files, model);
@@ -247,6 +250,7 @@ int platform_write(CmdArgs *args, const PlatformAsk *ask)
     PlatformOp op = {.platform = platform_named(ask->platform),
                      .path = path,
                      .options = {.seed = (uint64_t)args->seed},
+                     .wish = {.tf32 = ask->tf32},
                      .scale = SCALE_FULL};
     JudgeSpec spec = {.chip = npu_chip_find(str_from(args->chip)),
                       .seed = (uint64_t)args->seed,
@@ -261,6 +265,8 @@ int platform_write(CmdArgs *args, const PlatformAsk *ask)
         fprintf(stderr, "acraft: platform %s: %s\n", op.platform->name, op.platform->instead);
         return CMD_LACKS;
     }
+    if (ask->tf32 && !op.platform->tf32)
+        return complain("--tf32 is for --platform cuda, not ", op.platform->name);
     if (ask->scale && !torch_scale_from_name(str_from(ask->scale), &op.scale))
         return complain("--scale takes full, medium, small, tiny or fuzz, not ", ask->scale);
     if (!read_sets(arena, ask->sets, &op.options))
@@ -324,6 +330,7 @@ static bool read_dir(Arena *arena, const char *dir, PlatformOp *op, Diag *diag)
     op->platform = platform_find(str_from(name));
     op->name = str_dup(arena, str_from(json_string_value(json_object_get(how, "name"))));
     read_sizes(arena, json_object_get(how, "sizes"), &op->options);
+    op->wish.tf32 = json_is_true(json_object_get(how, "tf32"));
     bool known = read_dtype(json_string_value(json_object_get(how, "dtype")),
                             &op->options.float_type) &&
                  op->platform && op->platform->write;

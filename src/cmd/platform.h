@@ -12,6 +12,7 @@ typedef struct PlatformAsk {
         compile; /* let the platform's compiler read the files, where it is installed, and compare and time
                      what runs on this machine */
     int64_t odd; /* cases of odd sizes to compare */
+    bool tf32;   /* factors of products may be rounded to tf32 */
 } PlatformAsk;
 
 /* Whether this is another platform than Ascend. */

@@ -31,7 +31,8 @@ bool platform_op_write(Arena *arena, PlatformOp *op, bool *unread, Diag *diag)
         return false;
     op->name = plain_name(arena, op->name ? op->name : op->task->name);
     op->made = (PlatformMade){0};
-    return op->platform->write(arena, op->task->graph, op->name, op->model, &op->made, diag);
+    return op->platform->write(arena, op->task->graph, op->name, op->model, op->wish, &op->made,
+                               diag);
 }
 
 bool platform_runs(Arena *arena, const Platform *platform)
@@ -107,7 +108,7 @@ static double judge_one(PlatformCase *p, const CaseSpec *c, const TorchTask *tas
     v.task = op->name;
     v.candidate = str_format(p->arena, "%s, %s", op->name, op->platform->name);
     if (task && !own &&
-        !op->platform->write(p->arena, task->graph, op->name, op->model, &made, &quiet)) {
+        !op->platform->write(p->arena, task->graph, op->name, op->model, op->wish, &made, &quiet)) {
         p->judged->refused++;
         return 0;
     }

@@ -17,6 +17,7 @@ typedef struct PlatformOp {
     Str model;            /* its text */
     TorchOptions options; /* how it is read */
     TorchScale scale;     /* of its own sizes */
+    PlatformWish wish;
     bool edited; /* the texts in `made` are somebody's: they are judged at their own sizes only */
     const char *
         name; /* of the operator; NULL: the model file's. platform_op_write makes it an identifier */

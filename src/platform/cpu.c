@@ -13,8 +13,9 @@
 enum { COMPILE_SECONDS = 120, RUN_SECONDS = 300 };
 
 bool platform_cpu_write(Arena *arena, const Graph *graph, const char *name, Str model,
-                        PlatformMade *made, Diag *diag)
+                        PlatformWish wish, PlatformMade *made, Diag *diag)
 {
+    (void)wish;
     CpuPlan *plan = arena_new(arena, CpuPlan);
     if (!cpu_plan(arena, graph, name, plan, diag))
         return false;

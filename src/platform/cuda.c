@@ -5,10 +5,10 @@
 #include "gen/cuda/cuda.h"
 
 bool platform_cuda_write(Arena *arena, const Graph *graph, const char *name, Str model,
-                         PlatformMade *made, Diag *diag)
+                         PlatformWish wish, PlatformMade *made, Diag *diag)
 {
     CudaPlan *plan = arena_new(arena, CudaPlan);
-    if (!cuda_plan(arena, graph, name, plan, diag))
+    if (!cuda_plan(arena, graph, name, (CudaOptions){.tf32 = wish.tf32}, plan, diag))
         return false;
     cuda_files(arena, plan, graph, model, &made->files);
     made->name = plan->name;

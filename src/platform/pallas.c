@@ -12,8 +12,9 @@
 enum { PARSE_SECONDS = 60, RUN_SECONDS = 600 };
 
 bool platform_pallas_write(Arena *arena, const Graph *graph, const char *name, Str model,
-                           PlatformMade *made, Diag *diag)
+                           PlatformWish wish, PlatformMade *made, Diag *diag)
 {
+    (void)wish;
     PallasPlan *plan = arena_new(arena, PallasPlan);
     if (!pallas_plan(arena, graph, name, plan, diag))
         return false;

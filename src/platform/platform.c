@@ -20,6 +20,7 @@ const Platform platforms[] = {
      .runner = "nvidia-smi",
      .target = "sm_90",
      .write = platform_cuda_write,
+     .tf32 = true,
      .compile = platform_cuda_compile},
     {.name = "cpu",
      .language = "C",

@@ -39,8 +39,13 @@ typedef struct PlatformMade {
     const char *compiled;      /* the file that the compiler takes */
 } PlatformMade;
 
+/* What whoever asked leaves to the platform. */
+typedef struct PlatformWish {
+    bool tf32; /* factors of products may be rounded to tf32 */
+} PlatformWish;
+
 typedef bool PlatformWrite(Arena *arena, const Graph *graph, const char *name, Str model,
-                           PlatformMade *made, Diag *diag);
+                           PlatformWish wish, PlatformMade *made, Diag *diag);
 /* Compiles what was written in the directory. *said: what the compiler printed. False, with *lacks set, when
  * the compiler is not on this machine. */
 typedef bool PlatformCompile(Arena *arena, const char *dir, const PlatformMade *made, Str *said,
@@ -61,6 +66,7 @@ typedef struct Platform {
     PlatformWrite *write; /* files of a task; NULL: see `instead` */
     PlatformCompile *compile;
     PlatformJudge *judge;        /* NULL: nothing of it runs from here */
+    bool tf32;                   /* the machine multiplies tf32 */
     bool (*ready)(Arena *arena); /* whether what `judge` needs is there; NULL: it is */
     const char *needs;           /* what that is, in a word */
     const char *judged_by;       /* ", in JAX's interpreter"; NULL: by the machine itself */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool plan_text(Arena *arena, const char *body, const char *inputs, CudaPlan *plan,
-                      Diag *diag)
+static bool plan_with(Arena *arena, const char *body, const char *inputs, CudaOptions wish,
+                      CudaPlan *plan, Diag *diag)
 {
     const char *text = str_format(arena,
                                   "import torch\nimport torch.nn as nn\n"
@@ -23,7 +23,13 @@ static bool plan_text(Arena *arena, const char *body, const char *inputs, CudaPl
                                         diag);
     CHECK_MSG(task, "%s", diag->items.len ? diag->items.at[0].text : "");
     REQUIRE(task != NULL);
-    return cuda_plan(arena, task->graph, "k", plan, diag);
+    return cuda_plan(arena, task->graph, "k", wish, plan, diag);
+}
+
+static bool plan_text(Arena *arena, const char *body, const char *inputs, CudaPlan *plan,
+                      Diag *diag)
+{
+    return plan_with(arena, body, inputs, (CudaOptions){0}, plan, diag);
 }
 
 static CudaPlan plan_of(Arena *arena, const char *body, const char *inputs)
@@ -36,7 +42,21 @@ static CudaPlan plan_of(Arena *arena, const char *body, const char *inputs)
     return plan;
 }
 
-static bool has(const CudaPlan *plan, const char *text) { return strstr(plan->source.at, text); }
+static const char *body_of(const CudaPlan *plan)
+{
+    return strstr(plan->source.at, "} // namespace");
+}
+
+/* In the kernels, not in what stands before them. */
+static bool has(const CudaPlan *plan, const char *text) { return strstr(body_of(plan), text); }
+
+static uint32_t count_of(const CudaPlan *plan, const char *text)
+{
+    uint32_t n = 0;
+    for (const char *p = body_of(plan); (p = strstr(p, text)); p++)
+        n++;
+    return n;
+}
 
 static const char *roles_of(Arena *arena, const CudaPlan *plan)
 {
@@ -146,6 +166,87 @@ T_TEST(cuda_scans_and_picked_elements)
     arena_drop(&arena);
 }
 
+/* The largest value and where it stands are found in one pass over memory. */
+T_TEST(cuda_argmax_reads_its_row_once)
+{
+    Arena arena = {0};
+    CudaPlan p = plan_of(&arena, "self, x):\n        return torch.argmax(x, 1)",
+                         "torch.rand(256, 512, 300)");
+    CHECK(has(&p, "place") && !has(&p, "Min::none"));
+    CHECK_EQ_INT(count_of(&p, "to_float(t0["), 1);
+    p = plan_of(&arena, "self, x):\n        return torch.argmin(x, 1)", "torch.rand(4000, 9001)");
+    CHECK_EQ_STR(roles_of(&arena, &p), "rows");
+    CHECK(has(&p, "join_place<Min>(") && has(&p, "own"));
+    CHECK_EQ_INT(count_of(&p, "to_float(t0["), 1);
+    arena_drop(&arena);
+}
+
+/* Results that begin between 16-byte bounds: a piece of the row is turned around in shared memory. */
+T_TEST(cuda_scan_turns_odd_rows_in_shared_memory)
+{
+    Arena arena = {0};
+    CudaPlan p = plan_of(&arena, "self, x):\n        return torch.cumsum(x, 1)",
+                         "torch.rand(64, 4097)");
+    CHECK_EQ_STR(roles_of(&arena, &p), "scan");
+    CHECK(has(&p, "turn") && has(&p, "base += 2048"));
+    arena_drop(&arena);
+}
+
+/* An operand of one row stays in registers while a thread walks several rows. */
+T_TEST(cuda_row_that_is_read_again_is_walked_last)
+{
+    Arena arena = {0};
+    CudaPlan p = plan_of(&arena, "self, x, y):\n        return torch.mean(torch.relu(x * y))",
+                         "torch.rand(8192, 8192), torch.rand(8192)");
+    CHECK(has(&p, "#pragma unroll 8\n"));
+    CHECK(p.stages.at[0].blocks >= 256);
+    arena_drop(&arena);
+}
+
+/* Every write is looked at by the warp that its result belongs to, or by one whose results lie beside each other. */
+T_TEST(cuda_index_writes_are_walked_once)
+{
+    Arena arena = {0};
+    CudaPlan p = plan_of(
+        &arena, "self, x, at, v):\n        return x.scatter_add(1, at, v)",
+        "torch.rand(8, 5000), torch.randint(0, 5000, (8, 300)), torch.rand(8, 300)");
+    CHECK_EQ_STR(roles_of(&arena, &p), "writes");
+    CHECK(has(&p, "__ballot_sync"));
+    p = plan_of(&arena, "self, x, at, v):\n        return x.index_add(0, at, v)",
+                "torch.rand(100, 512), torch.randint(0, 100, (900,)), torch.rand(900, 512)");
+    CHECK_EQ_STR(roles_of(&arena, &p), "stream");
+    CHECK(has(&p, "__ballot_sync"));
+    arena_drop(&arena);
+}
+
+/* Neighbouring windows of one row overlap: a thread takes several rows and finds its place along them once. */
+T_TEST(cuda_row_windows_take_several_rows)
+{
+    Arena arena = {0};
+    CudaPlan p = plan_of(&arena, "self, x):\n        return F.avg_pool1d(x, 8, 1, 4)",
+                         "torch.rand(16, 64, 1024)");
+    CHECK(has(&p, "for (int u = 0; u < 8; u++)"));
+    arena_drop(&arena);
+}
+
+/* Tensor cores: f32 as three products of tf32, 16 bits as one, which is exact; f32 as one only where that is wanted. */
+T_TEST(cuda_products_use_tensor_cores)
+{
+    Arena arena = {0};
+    CudaPlan p;
+    Diag diag;
+    const char *body = "self, x, y):\n        return x @ y";
+    const char *half = "torch.rand(512, 256).half(), torch.rand(256, 512).half()";
+    CHECK(plan_text(&arena, body, "torch.rand(512, 256), torch.rand(256, 512)", &p, &diag));
+    CHECK(has(&p, "multiply_tiles<3>"));
+    CHECK(plan_with(&arena, body, "torch.rand(512, 256), torch.rand(256, 512)",
+                    (CudaOptions){.tf32 = true}, &p, &diag));
+    CHECK(has(&p, "multiply_tiles<1>"));
+    CHECK(plan_text(&arena, body, half, &p, &diag));
+    CHECK(has(&p, "multiply_tiles<1>"));
+    arena_drop(&arena);
+}
+
 /* Tiles of the product, with what is done with it; a convolution's padding is a mask of the same kernel. */
 T_TEST(cuda_products_and_convolutions_are_tiles)
 {
@@ -159,7 +260,7 @@ T_TEST(cuda_products_and_convolutions_are_tiles)
     p = plan_of(&arena, "self, x, w):\n        return F.conv2d(x, w, padding=1).amax((2, 3))",
                 "torch.rand(4, 16, 20, 20), torch.rand(32, 16, 3, 3)");
     CHECK_EQ_STR(roles_of(&arena, &p), "product rows");
-    CHECK(has(&p, "left_next[s] = ") && has(&p, "(unsigned)("));
+    CHECK(has(&p, "copy_element(&left[next]") && has(&p, "(unsigned)("));
     arena_drop(&arena);
 }
 

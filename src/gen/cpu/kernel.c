@@ -347,6 +347,7 @@ void cpu_write_kernel(const Nest *nest, const CpuKernel *k, const char *name, Bu
     case KERNEL_MAP: write_results(&w); break;
     case KERNEL_ROWS: write_rows(&w, reached); break;
     case KERNEL_SCAN: write_scan(&w, reached); break;
+    case KERNEL_MEET: break; /* its limits ask for none */
     case KERNEL_PRODUCT: cpu_write_product(&w); break;
     }
     if (k->loops.n_point)

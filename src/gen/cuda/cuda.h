@@ -30,8 +30,13 @@ typedef struct CudaPlan {
     VEC(CudaStage) stages;
 } CudaPlan;
 
+typedef struct CudaOptions {
+    bool tf32; /* factors of products may be rounded to tf32 (10 bits after the point) */
+} CudaOptions;
+
 /* False with a diagnostic that names the operator when the task is out of reach. */
-bool cuda_plan(Arena *arena, const Graph *graph, const char *name, CudaPlan *plan, Diag *diag);
+bool cuda_plan(Arena *arena, const Graph *graph, const char *name, CudaOptions options,
+               CudaPlan *plan, Diag *diag);
 /* NAME.cu, NAME.h, NAME.json (operands and kernels), CMakeLists.txt and NAME_cuda.py, MultiKernelBench's form of an answer, of which
  * `model` is the text of the model file. */
 void cuda_files(Arena *arena, const CudaPlan *plan, const Graph *graph, Str model,

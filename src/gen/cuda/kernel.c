@@ -61,7 +61,7 @@ static void declare_results(Writer *w)
 }
 
 /* In the scope of one element. */
-static void write_results(Writer *w)
+void cuda_write_results(Writer *w)
 {
     for (uint32_t i = 0; i < w->k->loops.n_stores; i++) {
         const NestStore *s = &w->text.nest->stores.at[w->k->loops.store[i]];
@@ -87,7 +87,7 @@ static void store_results(Writer *w)
 
 /* ---- one element after the other ---- */
 
-static void open_lanes(Writer *w)
+void cuda_open_lanes(Writer *w)
 {
     if (w->k->vector == 1)
         return;
@@ -97,7 +97,7 @@ static void open_lanes(Writer *w)
     kernel_line(&w->text, "const int a%u = b%u + v;", w->vector_axis, w->vector_axis);
 }
 
-static void close_lanes(Writer *w)
+void cuda_close_lanes(Writer *w)
 {
     if (w->k->vector == 1)
         return;
@@ -116,9 +116,9 @@ static void map_element(Writer *w)
                         (long long)w->text.nest->axes.at[w->tall_axis].size);
     }
     declare_results(w);
-    open_lanes(w);
-    write_results(w);
-    close_lanes(w);
+    cuda_open_lanes(w);
+    cuda_write_results(w);
+    cuda_close_lanes(w);
     store_results(w);
     if (w->tall_axis)
         kernel_close(&w->text);
@@ -275,7 +275,9 @@ static void start_rows(Writer *w)
 static void open_row(Writer *w)
 {
     const CudaKernel *k = w->k;
+    uint64_t again = k->again ? UINT64_C(1) << k->again : 0;
     int64_t packs = k->loops.length / k->vector, all = (int64_t)k->team * k->cluster;
+    packs /= again ? w->text.nest->axes.at[k->again].size : 1;
     bool exact = k->items ? packs == all * k->items : packs % all == 0;
     const char *lane = k->team == 1 ? ""
                        : k->cluster == 1
@@ -289,14 +291,23 @@ static void open_row(Writer *w)
             kernel_line(&w->text, "if (r >= %lld)\n%*scontinue;", (long long)packs,
                         (int)w->text.scope[w->text.depth - 1].indent * 4 + 4, "");
     } else {
-        kernel_open(&w->text, k->loops.row,
-                    "#pragma unroll 4\nfor (int r = %s; r < %lld; r += %lld) {",
+        kernel_open(&w->text, k->loops.row & ~again,
+                    "#pragma unroll %d\nfor (int r = %s; r < %lld; r += %lld) {", again ? 1 : 4,
                     *lane ? lane + 3 : "0", (long long)packs, (long long)all);
     }
-    cuda_axes(w, "r", false, k->loops.along, k->loops.n_row, k->vector, 1);
+    cuda_axes(w, "r", false, k->loops.along + (again != 0), k->loops.n_row - (again != 0),
+              k->vector, 1);
+    if (again)
+        kernel_open(&w->text, again, "#pragma unroll 8\nfor (int a%u = 0; a%u < %lld; a%u++) {",
+                    k->again, k->again, (long long)w->text.nest->axes.at[k->again].size, k->again);
 }
 
-static void close_row(Writer *w) { kernel_close(&w->text); }
+static void close_row(Writer *w)
+{
+    if (w->k->again)
+        kernel_close(&w->text);
+    kernel_close(&w->text);
+}
 
 /* A pack of the row, from shared memory. */
 static void name_shared(Writer *w, NestId id)
@@ -357,10 +368,10 @@ static void read_row(Writer *w, const bool *reached)
             kernel_line(&w->text, "load_pack(x%u[i], t%u + (%s));", i, v->tensor,
                         cuda_index(w, v->tensor, &v->index, AT_PACK));
         else {
-            open_lanes(w);
+            cuda_open_lanes(w);
             kernel_line(&w->text, "x%u[i][v] = to_float(t%u[%s]);", i, v->tensor,
                         cuda_index(w, v->tensor, &v->index, AT_ELEMENT));
-            close_lanes(w);
+            cuda_close_lanes(w);
         }
     }
     close_row(w);
@@ -401,15 +412,49 @@ static void open_element(Writer *w)
 {
     open_row(w);
     if (w->k->vector > 1)
-        open_lanes(w);
+        cuda_open_lanes(w);
     name_kept(w);
 }
 
 static void close_element(Writer *w)
 {
     if (w->k->vector > 1)
-        close_lanes(w);
+        cuda_close_lanes(w);
     close_row(w);
+}
+
+/* What a thread adds of one element to a reduction. An extreme and its place are joined at once. */
+static void join_element(Writer *w, NestId id, const bool *now)
+{
+    const NestValue *v = &w->text.nest->values.at[id];
+    const char *join = cuda_join(v->reduce);
+    if (cuda_extreme_of(w->text.nest, id) && now[cuda_extreme_of(w->text.nest, id)])
+        return; /* joined with the extreme */
+    const char *x = cuda_value(w, v->arg[0]);
+    NestId place = cuda_place_beside(w, id, now);
+    if (place) {
+        const char *at = cuda_value(w, cuda_place_arg(w->text.nest, place));
+        kernel_line(&w->text, "join_place<%s>(v%u, v%u, %s, %s);", join, id, place, x, at);
+    } else {
+        kernel_line(&w->text, "v%u = %s::join(v%u, %s);", id, join, id, x);
+    }
+}
+
+/* The reduction of the whole team. Of places, only those of threads that hold the extreme count. */
+static void join_threads(Writer *w, NestId id, const bool *now)
+{
+    const NestValue *v = &w->text.nest->values.at[id];
+    NestId most = cuda_extreme_of(w->text.nest, id);
+    if (w->k->team > 1) {
+        if (most && now[most])
+            kernel_line(&w->text, "v%u = own%u == v%u || own%u != own%u ? v%u : %s::none;", id,
+                        most, most, most, most, id, cuda_join(v->reduce));
+        else if (cuda_place_beside(w, id, now))
+            kernel_line(&w->text, "const float own%u = v%u;", id, id);
+        kernel_line(&w->text, "v%u = join_team<%s, %u, %u>(v%u);", id, cuda_join(v->reduce),
+                    w->k->team, w->k->cluster, id);
+    }
+    kernel_name(&w->text, 0, id, str_format(w->text.arena, "v%u", id));
 }
 
 /* All reductions of a level in one pass. */
@@ -421,20 +466,12 @@ static void write_pass(Writer *w, const bool *now)
             kernel_line(&w->text, "float v%u = %s::none;", i, cuda_join(nest->values.at[i].reduce));
     open_element(w);
     for (uint32_t i = 1; i < nest->values.len; i++)
-        if (now[i]) {
-            const NestValue *v = &nest->values.at[i];
-            const char *x = cuda_value(w, v->arg[0]);
-            kernel_line(&w->text, "v%u = %s::join(v%u, %s);", i, cuda_join(v->reduce), i, x);
-        }
+        if (now[i])
+            join_element(w, i, now);
     close_element(w);
     for (uint32_t i = 1; i < nest->values.len; i++)
-        if (now[i]) {
-            const char *name = str_format(w->text.arena, "v%u", i);
-            if (w->k->team > 1)
-                kernel_line(&w->text, "v%u = join_team<%s, %u, %u>(v%u);", i,
-                            cuda_join(nest->values.at[i].reduce), w->k->team, w->k->cluster, i);
-            kernel_name(&w->text, 0, i, name);
-        }
+        if (now[i])
+            join_threads(w, i, now);
 }
 
 static void store_row(Writer *w)
@@ -449,16 +486,16 @@ static void store_row(Writer *w)
             kernel_line(&w->text, "if (rank)\n        return;");
         uint32_t axis = w->vector_axis;
         w->vector_axis = 0;
-        write_results(w);
+        cuda_write_results(w);
         w->vector_axis = axis;
         return;
     }
     open_row(w);
     declare_results(w);
-    open_lanes(w);
+    cuda_open_lanes(w);
     name_kept(w);
-    write_results(w);
-    close_lanes(w);
+    cuda_write_results(w);
+    cuda_close_lanes(w);
     store_results(w);
     close_row(w);
 }
@@ -481,11 +518,14 @@ static void write_rows(const Nest *nest, const CudaKernel *k, const char *name, 
             most = l > most ? l : most;
         }
     for (uint32_t l = 1; l <= most; l++) {
-        bool *now = arena_array(w.text.arena, bool, nest->values.len);
-        for (uint32_t i = 1; i < nest->values.len; i++)
+        bool *now = arena_array(w.text.arena, bool, nest->values.len), any = false;
+        for (uint32_t i = 1; i < nest->values.len; i++) {
             now[i] = reached[i] && kernel_is_team(&k->loops, &nest->values.at[i]) &&
-                     kernel_level(nest, &k->loops, i, memo) == l;
-        write_pass(&w, now);
+                     kernel_level(nest, &k->loops, cuda_pass_of(nest, i), memo) == l;
+            any = any || now[i];
+        }
+        if (any)
+            write_pass(&w, now);
     }
     store_row(&w);
     put_body(&w, out);
@@ -521,7 +561,7 @@ static void scan_columns(Writer *w, const bool *reached, bool reverse)
             kernel_line(&w->text, "c%u = %s::join(c%u, %s);", i, cuda_join(v->reduce), i, x);
             kernel_name(&w->text, w->text.depth - 1, i, str_format(w->text.arena, "c%u", i));
         }
-    write_results(w);
+    cuda_write_results(w);
     kernel_close(&w->text);
 }
 
@@ -538,13 +578,13 @@ static void scan_pack(Writer *w, NestId id, bool reverse)
     kernel_line(&w->text, "    s%u[v] = %s::none;", id, join);
     kernel_open(&w->text, n > 1 ? 0 : k->loops.row, "if (in) {");
     if (n > 1)
-        open_lanes(w);
+        cuda_open_lanes(w);
     else
         kernel_line(&w->text, "constexpr int v = 0;");
     const char *x = cuda_value(w, v->arg[0]);
     kernel_line(&w->text, "s%u[v] = %s;", id, x);
     if (n > 1)
-        close_lanes(w);
+        cuda_close_lanes(w);
     kernel_close(&w->text);
     kernel_line(&w->text, "#pragma unroll");
     kernel_line(&w->text, "for (int v = 1; v < %u; v++)", n);
@@ -588,16 +628,101 @@ static void scan_blocks(Writer *w, const bool *reached, bool reverse)
     kernel_open(&w->text, n > 1 ? 0 : k->loops.row, "if (in) {");
     declare_results(w);
     if (n > 1)
-        open_lanes(w);
+        cuda_open_lanes(w);
     else
         kernel_line(&w->text, "constexpr int v = 0;");
     for (uint32_t i = 1; i < w->text.nest->values.len; i++)
         if (reached[i] && is_scan(&w->text.nest->values.at[i]))
             kernel_name(&w->text, w->text.depth - 1, i, str_format(w->text.arena, "s%u[v]", i));
-    write_results(w);
+    cuda_write_results(w);
     if (n > 1)
-        close_lanes(w);
+        cuda_close_lanes(w);
     store_results(w);
+    kernel_close(&w->text);
+    kernel_close(&w->text);
+}
+
+/* Opens a loop over the elements of a piece that neighbouring threads read and write side by side; "r" counts along
+ * the row, "e" in the piece. */
+static void open_striped(Writer *w)
+{
+    kernel_open(&w->text, 0, "#pragma unroll\nfor (int i = 0; i < %u; i++) {", w->k->items);
+    kernel_line(&w->text, "const int e = i * %u + threadIdx.x, r = base + e;", w->k->team);
+}
+
+static void open_inside(Writer *w, bool reverse)
+{
+    const CudaKernel *k = w->k;
+    uint32_t axis = k->loops.along[0];
+    kernel_open(&w->text, k->loops.row, "if (r < %lld) {", (long long)k->loops.length);
+    if (reverse)
+        kernel_line(&w->text, "const int a%u = %lld - r;", axis, (long long)k->loops.length - 1);
+    else
+        kernel_line(&w->text, "const int a%u = r;", axis);
+}
+
+/* Joins what a thread takes of a piece: neighbouring elements. */
+static void scan_piece(Writer *w, NestId id)
+{
+    const CudaKernel *k = w->k;
+    const char *join = cuda_join(w->text.nest->values.at[id].reduce);
+    kernel_line(&w->text, "float s%u[%u];", id, k->items);
+    kernel_line(&w->text, "#pragma unroll");
+    kernel_line(&w->text, "for (int v = 0; v < %u; v++) {", k->items);
+    kernel_line(&w->text, "    const float x = turn%u[spread(threadIdx.x * %u + v)];", id,
+                k->items);
+    kernel_line(&w->text, "    s%u[v] = v ? %s::join(s%u[v ? v - 1 : 0], x) : x;", id, join, id);
+    kernel_line(&w->text, "}");
+    kernel_line(&w->text, "float all%u;", id);
+    kernel_line(&w->text,
+                "const float before%u = %s::join(c%u, scan_team<%s, %u>(s%u[%u], all%u));", id,
+                join, id, join, k->team, id, k->items - 1, id);
+    kernel_line(&w->text, "c%u = %s::join(c%u, all%u);", id, join, id, id);
+    kernel_line(&w->text, "#pragma unroll");
+    kernel_line(&w->text, "for (int v = 0; v < %u; v++)", k->items);
+    kernel_line(&w->text, "    turn%u[spread(threadIdx.x * %u + v)] = %s::join(before%u, s%u[v]);",
+                id, k->items, join, id, id);
+}
+
+/* Rows that no 16 bytes can be read or written of at once: neighbouring threads read neighbouring elements, shared
+ * memory gives each thread several in a row, and takes the results back. */
+static void scan_turned(Writer *w, const bool *reached, bool reverse)
+{
+    const CudaKernel *k = w->k;
+    const Nest *nest = w->text.nest;
+    uint32_t many = k->team * k->items;
+    cuda_axes(w, "p", false, k->loops.point, k->loops.n_point, 1, 1);
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (reached[i] && is_scan(&nest->values.at[i])) {
+            kernel_line(&w->text, "__shared__ float turn%u[%u];", i, many + many / 32);
+            kernel_line(&w->text, "float c%u = %s::none;", i, cuda_join(nest->values.at[i].reduce));
+        }
+    kernel_open(&w->text, 0, "for (int base = 0; base < %lld; base += %u) {",
+                (long long)k->loops.length, many);
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (reached[i] && is_scan(&nest->values.at[i])) {
+            open_striped(w);
+            kernel_line(&w->text, "float x = %s::none;", cuda_join(nest->values.at[i].reduce));
+            open_inside(w, reverse);
+            const char *x = cuda_value(w, nest->values.at[i].arg[0]);
+            kernel_line(&w->text, "x = %s;", x);
+            kernel_close(&w->text);
+            kernel_line(&w->text, "turn%u[spread(e)] = x;", i);
+            kernel_close(&w->text);
+        }
+    kernel_line(&w->text, "__syncthreads();");
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (reached[i] && is_scan(&nest->values.at[i]))
+            scan_piece(w, i);
+    kernel_line(&w->text, "__syncthreads();");
+    open_striped(w);
+    open_inside(w, reverse);
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (reached[i] && is_scan(&nest->values.at[i]))
+            kernel_name(&w->text, w->text.depth - 1, i,
+                        str_format(w->text.arena, "turn%u[spread(e)]", i));
+    cuda_write_results(w);
+    kernel_close(&w->text);
     kernel_close(&w->text);
     kernel_close(&w->text);
 }
@@ -613,7 +738,7 @@ static void write_scan(const Nest *nest, const CudaKernel *k, const char *name, 
         scan_columns(&w, reached, k->loops.reverse);
     } else {
         kernel_line(&w.text, "const int p = blockIdx.x;");
-        scan_blocks(&w, reached, k->loops.reverse);
+        (k->items ? scan_turned : scan_blocks)(&w, reached, k->loops.reverse);
     }
     put_body(&w, out);
 }
@@ -626,12 +751,21 @@ static void write_product(const Nest *nest, const CudaKernel *k, const char *nam
     put_body(&w, out);
 }
 
+static void write_meet(const Nest *nest, const CudaKernel *k, const char *name, Buf *out)
+{
+    Writer w = start(nest, k);
+    put_signature(nest, k, name, out);
+    cuda_write_meet(&w);
+    put_body(&w, out);
+}
+
 void cuda_write_kernel(const Nest *nest, const CudaKernel *k, const char *name, Buf *out)
 {
     switch (k->loops.shape) {
     case KERNEL_MAP: write_map(nest, k, name, out); break;
     case KERNEL_ROWS: write_rows(nest, k, name, out); break;
     case KERNEL_SCAN: write_scan(nest, k, name, out); break;
+    case KERNEL_MEET: write_meet(nest, k, name, out); break;
     case KERNEL_PRODUCT: write_product(nest, k, name, out); break;
     }
 }

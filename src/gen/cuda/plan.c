@@ -40,9 +40,12 @@ static void describe(const CudaKernel *k, Buf *out)
 {
     const KernelProduct *p = k->loops.product;
     if (p) {
-        buf_printf(out, "// product: %lld of %lld x %lld x %lld, blocks of %lld x %lld.\n",
+        static const char *const units[] = {[1] = ", tensor cores, factors as tf32",
+                                            [3] = ", tensor cores, three products of tf32 for one"};
+        buf_printf(out, "// product: %lld of %lld x %lld x %lld, blocks of %lld x %lld%s.\n",
                    (long long)p->batch.count, (long long)p->m.count, (long long)p->n.count,
-                   (long long)p->k.count, (long long)k->tile, (long long)k->tile);
+                   (long long)p->k.count, (long long)k->tile, (long long)k->wide,
+                   k->products ? units[k->products] : "");
         return;
     }
     buf_printf(out, "// %s: %lld point%s", kernel_role(&k->loops), (long long)k->loops.points,
@@ -97,10 +100,13 @@ static void put_header(Arena *arena, const CudaPlan *plan, const Graph *graph, B
 
 static bool has_type(DType dtype) { return cuda_type(dtype); }
 
-bool cuda_plan(Arena *arena, const Graph *graph, const char *name, CudaPlan *plan, Diag *diag)
+bool cuda_plan(Arena *arena, const Graph *graph, const char *name, CudaOptions options,
+               CudaPlan *plan, Diag *diag)
 {
     static const KernelLimits limits = {.platform = "CUDA",
                                         .products = true,
+                                        .meets = true,
+                                        .again = true,
                                         .serial_most = 4096,
                                         .serial_again = 64,
                                         .few_threads = 64 * 1024,
@@ -119,6 +125,7 @@ bool cuda_plan(Arena *arena, const Graph *graph, const char *name, CudaPlan *pla
         const Kernels *ks = &task->parts.at[p].kernels;
         for (uint32_t i = 0; i < ks->at.len; i++, k++) {
             k->loops = ks->at.at[i];
+            k->tf32 = options.tf32;
             cuda_roles(ks->nest, k);
             if (k->blocks > INT32_MAX ||
                 (k->loops.shape != KERNEL_MAP && k->loops.shape != KERNEL_PRODUCT &&

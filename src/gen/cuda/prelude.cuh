@@ -57,6 +57,15 @@ template <int V, class T> __device__ __forceinline__ void copy_pack(T *to, const
         for (int i = 0; i < V; i++)
             to[i] = from[i];
 }
+// One element, or zero.
+__device__ __forceinline__ void copy_element(float *to, const float *from, bool in)
+{
+    const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(in ? 4 : 0) : "memory");
+}
+__device__ __forceinline__ void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// All but the last N groups of copies have arrived.
+template <int N> __device__ __forceinline__ void wait_copies_but() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
 __device__ __forceinline__ void wait_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 // Functions. Maxima and minima give NaN where an operand is NaN, as PyTorch's do.
@@ -134,6 +143,15 @@ struct Min {
     static constexpr float none = __builtin_huge_valf();
     __device__ static __forceinline__ float join(float a, float b) { return op_min(a, b); }
 };
+// An extreme with its first place, and one more element. A NaN counts as the extreme.
+template <class J> __device__ __forceinline__ void join_place(float &x, float &at, float y, float by)
+{
+    const float most = J::join(x, y);
+    const bool none = x != x, gone = y != y;
+    const bool first = none ? gone && by < at : gone || (y == most && (x != most || by < at));
+    x = most;
+    at = first ? by : at;
+}
 struct Logsumexp {
     static constexpr float none = -__builtin_huge_valf();
     __device__ static __forceinline__ float join(float a, float b)
@@ -179,6 +197,9 @@ template <class J, int TEAM, int BLOCKS> __device__ __forceinline__ float join_t
     }
 }
 
+// Where an element of a piece lies in shared memory, so that threads that take several in a row meet no bank twice.
+__device__ __forceinline__ int spread(int e) { return e + e / 32; }
+
 // The join of what the threads of a block before this one hold, and of all of them.
 template <class J, int TEAM> __device__ __forceinline__ float scan_team(float x, float &all)
 {
@@ -205,6 +226,78 @@ template <class J, int TEAM> __device__ __forceinline__ float scan_team(float x,
     const float own = __shfl_up_sync(0xffffffffu, sum, 1);
     const float before = lane > 0 ? own : J::none;
     return warp > 0 ? J::join(warps, before) : before;
+}
+
+// Tensor cores: tiles of 16 x 8 of a product, 8 places of k. Rows and columns of the factors as the threads of a warp
+// hold them.
+__device__ __forceinline__ void load_rows(float (&a)[4], const float *p, int stride)
+{
+    a[0] = p[0];
+    a[1] = p[8];
+    a[2] = p[4 * stride];
+    a[3] = p[4 * stride + 8];
+}
+__device__ __forceinline__ void load_columns(float (&b)[2], const float *p, int stride)
+{
+    b[0] = p[0];
+    b[1] = p[4 * stride];
+}
+__device__ __forceinline__ unsigned round_tf32(float x)
+{
+    unsigned y;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
+    return y;
+}
+// x is high + low, of which tensor cores leave out the last two bits. An infinite x gives NaN.
+__device__ __forceinline__ void split_tf32(float x, unsigned &high, unsigned &low)
+{
+    high = __float_as_uint(x) & 0xffffe000u;
+    low = __float_as_uint(x - __uint_as_float(high));
+}
+__device__ __forceinline__ void multiply_tile(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2])
+{
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+                 "{%0, %1, %2, %3};"
+                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+template <int PRODUCTS, int M, int N>
+__device__ __forceinline__ void multiply_tiles(float (&sums)[M][N][4], const float (&a)[M][4], const float (&b)[N][2])
+{
+    unsigned rows[M][4], columns[N][2];
+    [[maybe_unused]] unsigned low_rows[M][4], low_columns[N][2];
+#pragma unroll
+    for (int i = 0; i < M * 4; i++)
+        if constexpr (PRODUCTS == 3)
+            split_tf32(a[i / 4][i % 4], rows[i / 4][i % 4], low_rows[i / 4][i % 4]);
+        else
+            rows[i / 4][i % 4] = round_tf32(a[i / 4][i % 4]);
+#pragma unroll
+    for (int i = 0; i < N * 2; i++)
+        if constexpr (PRODUCTS == 3)
+            split_tf32(b[i / 2][i % 2], columns[i / 2][i % 2], low_columns[i / 2][i % 2]);
+        else
+            columns[i / 2][i % 2] = round_tf32(b[i / 2][i % 2]);
+#pragma unroll
+    for (int r = 0; r < M; r++)
+#pragma unroll
+        for (int c = 0; c < N; c++) {
+            if constexpr (PRODUCTS == 3) {
+                multiply_tile(sums[r][c], low_rows[r], columns[c]);
+                multiply_tile(sums[r][c], rows[r], low_columns[c]);
+            }
+            multiply_tile(sums[r][c], rows[r], columns[c]);
+        }
+}
+template <int M, int N> __device__ __forceinline__ void add_tiles(float (&sums)[M][N][4], const float (&part)[M][N][4])
+{
+#pragma unroll
+    for (int r = 0; r < M; r++)
+#pragma unroll
+        for (int c = 0; c < N; c++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                sums[r][c][i] += part[r][c][i];
 }
 
 } // namespace

@@ -13,6 +13,7 @@ enum {
     SHARED_ALONE = 200 * 1024, /* bytes: one block has the processor */
     SHARED_MOST = 100 * 1024,  /* bytes: two such blocks share a processor */
     FLOATS = 32,               /* of a row that a thread keeps */
+    SCAN_ITEMS = 8,            /* of a piece of a row whose elements shared memory turns around */
     COLUMN_FLOATS = 96         /* most floats of a row that a thread takes alone */
 };
 
@@ -30,7 +31,7 @@ static bool has_long_loop(const Nest *nest, const CudaKernel *k, const bool *rea
     for (uint32_t i = 1; i < nest->values.len; i++) {
         const NestValue *v = &nest->values.at[i];
         if (reached[i] && v->op == NEST_REDUCE && !kernel_is_team(&k->loops, v) &&
-            kernel_count(nest, v->over) > 64)
+            kernel_count(nest, v->over) > 64 && !kernel_meets_beside(nest, &k->loops, i))
             return true;
     }
     return false;
@@ -57,7 +58,7 @@ static uint32_t vector_of(const Nest *nest, const CudaKernel *k, uint32_t axis, 
     }
     if ((!any && !stored) || has_long_loop(nest, k, reached))
         return 1;
-    for (uint32_t v = bytes >= 4 ? 4 : 8; v > 1; v /= 2) {
+    for (uint32_t v = bytes >= 4 ? 4 : 16 / bytes; v > 1; v /= 2) {
         bool ok = size % v == 0;
         for (uint32_t i = 0; i < k->loops.n_stores && stored; i++)
             ok = ok && packs(&nest->stores.at[k->loops.store[i]].index, axis, v);
@@ -78,13 +79,16 @@ static uint32_t row_loads(const Nest *nest, const CudaKernel *k, const bool *rea
     return n ? n : 1;
 }
 
-/* Most passes over a row: one for each reduction, one for the stores. */
+/* Passes over a row: one for the reductions of each level, one for the stores. */
 static uint32_t passes(const Nest *nest, const CudaKernel *k, const bool *reached)
 {
-    uint32_t n = k->loops.kept & k->loops.row ? 1 : 0;
+    uint32_t *memo = arena_array(nest->arena, uint32_t, nest->values.len), most = 0;
     for (uint32_t i = 1; i < nest->values.len; i++)
-        n += reached[i] && kernel_is_team(&k->loops, &nest->values.at[i]);
-    return n;
+        if (reached[i] && kernel_is_team(&k->loops, &nest->values.at[i])) {
+            uint32_t level = kernel_level(nest, &k->loops, cuda_pass_of(nest, i), memo);
+            most = level > most ? level : most;
+        }
+    return most + (k->loops.kept & k->loops.row ? 1 : 0);
 }
 
 /* Bytes of a row in memory, of all tensors that it is read from. */
@@ -143,6 +147,27 @@ static void row_team(const Nest *nest, CudaKernel *k, const bool *reached)
     k->shared_bytes = bytes / k->loops.length * k->items * k->team * k->vector;
 }
 
+/* Something that is read of a row does not vary along the axis: walking it last, a thread reads that once. */
+static bool is_read_again(const Nest *nest, const CudaKernel *k, const bool *reached, uint32_t axis)
+{
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *v = &nest->values.at[i];
+        if (reached[i] && v->op == NEST_LOAD && v->axes & k->loops.row && !(v->axes >> axis & 1))
+            return true;
+    }
+    return false;
+}
+
+static void walk_again(const Nest *nest, CudaKernel *k, const bool *reached)
+{
+    enum { MOST_AGAIN = 32 };
+    uint32_t axis = k->loops.along[0];
+    int64_t size = nest->axes.at[axis].size;
+    if (k->loops.n_row > 1 && !k->items && size <= MOST_AGAIN &&
+        k->loops.length / size / k->vector >= k->team && is_read_again(nest, k, reached, axis))
+        k->again = axis;
+}
+
 static void rows_roles(const Nest *nest, CudaKernel *k, const bool *reached)
 {
     k->team = k->cluster = k->vector = 1;
@@ -153,6 +178,7 @@ static void rows_roles(const Nest *nest, CudaKernel *k, const bool *reached)
     } else {
         k->vector = vector_of(nest, k, k->loops.along[k->loops.n_row - 1], reached);
         row_team(nest, k, reached);
+        walk_again(nest, k, reached);
     }
     int64_t each = k->threads / k->team;
     k->blocks = (k->loops.points + each - 1) / each * k->cluster;
@@ -165,6 +191,7 @@ static void scan_roles(const Nest *nest, CudaKernel *k, const bool *reached)
     k->vector = near ? vector_of(nest, k, k->loops.along[0], reached) : 1;
     k->threads = near ? BLOCK : 128;
     k->team = near ? BLOCK : 1;
+    k->items = near && k->vector == 1 ? SCAN_ITEMS : 0;
     int64_t each = k->threads / k->team;
     k->blocks = (k->loops.points + each - 1) / each;
 }
@@ -186,18 +213,20 @@ static bool windows_overlap(const Nest *nest, const CudaKernel *k, const bool *r
     return false;
 }
 
-/* A thread takes several results above each other whose windows overlap, and reads what they share once.
- * Side by side it takes one: neighbouring threads then read neighbouring elements. */
+/* A thread takes several results above each other: where their windows overlap it reads what they share once, elsewhere
+ * it finds the place along the row once for all. Side by side it takes one: neighbouring threads then read
+ * neighbouring elements. */
 static void widen_windows(const Nest *nest, CudaKernel *k, const bool *reached)
 {
     enum { TALL = 8, LESS_TALL = 4, ENOUGH = 1 << 18 };
     if (k->loops.n_point < 2 || has_long_loop(nest, k, reached) || k->loops.points < ENOUGH)
         return;
     int64_t rows = nest->axes.at[k->loops.point[k->loops.n_point - 2]].size;
-    if (windows_overlap(nest, k, reached, k->loops.point[k->loops.n_point - 1]))
+    bool beside = windows_overlap(nest, k, reached, k->loops.point[k->loops.n_point - 1]);
+    if (beside)
         k->vector = 1;
     if (rows < 2 * LESS_TALL ||
-        !windows_overlap(nest, k, reached, k->loops.point[k->loops.n_point - 2]))
+        (!beside && !windows_overlap(nest, k, reached, k->loops.point[k->loops.n_point - 2])))
         return;
     k->tall = rows < 4 * TALL ? LESS_TALL : TALL;
     k->ragged = rows % k->tall;
@@ -233,7 +262,9 @@ void cuda_roles(const Nest *nest, CudaKernel *k)
         return;
     }
     if (k->loops.shape == KERNEL_PRODUCT)
-        cuda_product_roles(k);
+        cuda_product_roles(nest, k);
+    else if (k->loops.shape == KERNEL_MEET)
+        cuda_meet_roles(k);
     else if (k->loops.shape == KERNEL_ROWS)
         rows_roles(nest, k, reached);
     else

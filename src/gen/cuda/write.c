@@ -149,37 +149,163 @@ static const char *inside_text(Writer *w, const NestValue *v)
                       w->edge_template ? "!EDGE || " : "", at, (long long)v->bound);
 }
 
-/* A reduction that the thread takes alone: loops in the scope that the result belongs to. */
-static void serial_reduce(Writer *w, uint32_t scope, NestId id, const char *name)
+/* ---- an extreme and its place ---- */
+
+static bool is_map(const Nest *nest, NestId id, const char *form)
+{
+    return nest->values.at[id].op == NEST_MAP && !strcmp(nest->values.at[id].form, form);
+}
+
+NestId cuda_place_arg(const Nest *nest, NestId id)
+{
+    return nest->values.at[nest->values.at[id].arg[0]].arg[1];
+}
+
+NestId cuda_extreme_of(const Nest *nest, NestId id)
+{
+    const NestValue *v = &nest->values.at[id], *most;
+    if (v->op != NEST_REDUCE || v->reduce != PRIM_MIN ||
+        !is_map(nest, v->arg[0], "where($0, $1, $2)"))
+        return 0;
+    const NestValue *is = &nest->values.at[nest->values.at[v->arg[0]].arg[0]];
+    if (is->op != NEST_MAP || strcmp(is->form, "($0 == $1) | ($0 != $0)") != 0 ||
+        nest->values.at[cuda_place_arg(nest, id)].op != NEST_PLACE)
+        return 0;
+    most = &nest->values.at[is->arg[1]];
+    bool extreme = most->op == NEST_REDUCE && most->arg[0] == is->arg[0] &&
+                   (most->reduce == PRIM_MAX || most->reduce == PRIM_MIN);
+    return extreme && most->over == v->over && most->axes == v->axes ? is->arg[1] : 0;
+}
+
+NestId cuda_pass_of(const Nest *nest, NestId id)
+{
+    NestId most = cuda_extreme_of(nest, id);
+    return most ? most : id;
+}
+
+NestId cuda_place_beside(const Writer *w, NestId extreme, const bool *now)
+{
+    for (uint32_t i = 1; i < w->text.nest->values.len; i++)
+        if (now[i] && cuda_extreme_of(w->text.nest, i) == extreme)
+            return i;
+    return 0;
+}
+
+/* The reduction of places that the kernel needs beside this extreme; 0: none. */
+static NestId place_wanted(const Writer *w, NestId extreme)
+{
+    bool *reached = arena_array(w->text.arena, bool, w->text.nest->values.len);
+    kernel_reach(w->text.nest, &w->k->loops, reached);
+    return cuda_place_beside(w, extreme, reached);
+}
+
+/* ---- reductions of one thread ---- */
+
+/* One element of a reduction. Places are walked in order, so that the first one stays. */
+static void join_one(Writer *w, NestId id, const char *name, NestId place)
 {
     const NestValue *v = &w->text.nest->values.at[id];
-    uint32_t depth = w->text.depth, lane = w->lane, loops = 0;
+    const char *x = cuda_value(w, v->arg[0]);
+    if (!place) {
+        kernel_line(&w->text, "%s = %s::join(%s, %s);", name, cuda_join(v->reduce), name, x);
+        return;
+    }
+    const NestValue *at = &w->text.nest->values.at[cuda_place_arg(w->text.nest, place)];
+    kernel_open(&w->text, 0, "if (%s == %s && !(%s %s %s)) {", name, name, x,
+                v->reduce == PRIM_MAX ? "<=" : ">=", name);
+    kernel_line(&w->text, "%s = %s;", name, x);
+    kernel_line(&w->text, "place%u = a%u;", place, (uint32_t)__builtin_ctzll(at->axes));
+    kernel_close(&w->text);
+}
+
+/* The loops of a reduction that the thread takes alone. Where it has windows above each other, the innermost axis is
+ * reduced for itself: windows that overlap have these results in common. */
+static void serial_loops(Writer *w, NestId id, NestId place, bool lanes)
+{
+    const NestValue *v = &w->text.nest->values.at[id];
+    const char *join = cuda_join(v->reduce);
+    const char *sum = str_format(w->text.arena, lanes ? "v%u[v]" : "v%u", id);
     int64_t all = kernel_count(w->text.nest, v->over);
-    w->text.depth = scope + 1;
-    KernelScope above[KERNEL_SCOPES];
-    memcpy(above, w->text.scope, sizeof above);
-    w->lane = lane > scope ? 0 : lane;
-    kernel_line(&w->text, "float %s = %s::none;", name, cuda_join(v->reduce));
+    uint32_t count = (uint32_t)__builtin_popcountll(v->over), loops = 0;
+    const char *inner = w->k->tall > 1 && count > 1 && !lanes
+                            ? str_format(w->text.arena, "row%u", id)
+                            : NULL;
     for (uint32_t i = 1; i < w->text.nest->axes.len; i++) {
+        int64_t size = w->text.nest->axes.at[i].size;
         if (!(v->over >> i & 1))
             continue;
-        int64_t size = w->text.nest->axes.at[i].size;
+        if (++loops == count && inner)
+            kernel_line(&w->text, "float %s = %s::none;", inner, join);
         kernel_open(&w->text, UINT64_C(1) << i,
                     "#pragma unroll %d\nfor (int a%u = 0; a%u < %lld; a%u++) {",
                     all <= 64       ? (int)size
                     : size % 8 == 0 ? 8
                                     : 4,
                     i, i, (long long)size, i);
-        loops++;
     }
-    const char *x = cuda_value(w, v->arg[0]);
-    kernel_line(&w->text, "%s = %s::join(%s, %s);", name, cuda_join(v->reduce), name, x);
-    for (; loops; loops--)
+    if (lanes)
+        cuda_open_lanes(w);
+    join_one(w, id, inner ? inner : sum, place);
+    if (lanes)
+        cuda_close_lanes(w);
+    for (uint32_t i = 0; i < loops; i++) {
         kernel_close(&w->text);
-    for (uint32_t i = scope + 1; i < depth; i++)
+        if (inner && !i)
+            kernel_line(&w->text, "%s = %s::join(%s, %s);", sum, join, sum, inner);
+    }
+}
+
+/* Something that the value rests on is read several elements at once. */
+static bool reads_packs(const Writer *w, NestId id)
+{
+    const Nest *nest = w->text.nest;
+    bool *reached = arena_array(w->text.arena, bool, nest->values.len);
+    kernel_reach_value(nest, id, reached);
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (reached[i] && cuda_packs(w, &nest->values.at[i]))
+            return true;
+    return false;
+}
+
+/* A reduction that the thread takes alone: loops in the scope that the result belongs to. Where that is the scope of one
+ * of several elements, the loops stand around it, so that each turn reads all of them at once, if any can be. With an extreme its place
+ * is found, too. */
+static const char *serial_reduce(Writer *w, uint32_t scope, NestId id)
+{
+    NestId place = place_wanted(w, id);
+    const NestValue *v = &w->text.nest->values.at[id];
+    bool lanes = w->k->loops.shape == KERNEL_MAP && w->lane && scope == w->lane && !place &&
+                 reads_packs(w, id);
+    uint32_t depth = w->text.depth, lane = w->lane, around = lanes ? scope - 1 : scope;
+    KernelMeet meet;
+    KernelScope above[KERNEL_SCOPES];
+    w->text.depth = around + 1;
+    memcpy(above, w->text.scope, sizeof above);
+    w->lane = lane > around ? 0 : lane;
+    if (lanes) {
+        kernel_line(&w->text, "float v%u[%u];", id, w->k->vector);
+        kernel_line(&w->text, "#pragma unroll");
+        kernel_line(&w->text, "for (int v = 0; v < %u; v++)", w->k->vector);
+    }
+    kernel_line(&w->text, lanes ? "    v%u[v] = %s::none;" : "float v%u = %s::none;", id,
+                cuda_join(v->reduce));
+    if (place)
+        kernel_line(&w->text, "int place%u = 0;", place);
+    if (kernel_meets_beside(w->text.nest, &w->k->loops, id) && kernel_meet(w->text.nest, id, &meet))
+        cuda_meet_beside(w, &meet, lanes);
+    else
+        serial_loops(w, id, place, lanes);
+    if (place)
+        kernel_line(&w->text, "const float v%u = (float)place%u;", place, place);
+    for (uint32_t i = around + 1; i < depth; i++)
         w->text.scope[i] = above[i];
     w->text.depth = depth;
     w->lane = lane;
+    const char *name = str_format(w->text.arena, lanes ? "v%u[v]" : "v%u", id);
+    w->text.scope[scope].name[id] = name;
+    if (place)
+        w->text.scope[scope].name[place] = str_format(w->text.arena, "v%u", place);
+    return name;
 }
 
 /* A load of several elements stands in the scope around that of one element. */
@@ -227,7 +353,10 @@ const char *cuda_value(Writer *w, NestId id)
     if (w->lane && at == w->lane && cuda_packs(w, v)) {
         name = pack_load(w, id);
     } else if (v->op == NEST_REDUCE) {
-        serial_reduce(w, at, id, name);
+        NestId pass = cuda_pass_of(w->text.nest, id);
+        bool joint = pass != id && !w->text.scope[at].name[pass];
+        name = serial_reduce(w, at, joint ? pass : id);
+        name = joint ? w->text.scope[at].name[id] : name;
     } else {
         const char *text = text_of(w, v);
         kernel_line_in(

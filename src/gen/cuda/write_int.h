@@ -36,7 +36,20 @@ const char *cuda_join(PrimReduce reduce); /* "Sum" */
 void cuda_axes(Writer *w, const char *number, bool wide, const uint32_t *axes, uint32_t n,
                uint32_t per, uint32_t tall);
 
+/* Among marked reductions the one that finds the place of this extreme; 0: none. */
+NestId cuda_place_beside(const Writer *w, NestId extreme, const bool *now);
+/* The place of an element, as a reduction of places has it. */
+NestId cuda_place_arg(const Nest *nest, NestId id);
+
 void cuda_write_product(Writer *w); /* the body of a function */
+void cuda_write_meet(Writer *w);
+/* The loops of a reduction of index writes in a thread whose whole warp meets the same ones; `lanes`: it has several. */
+void cuda_meet_beside(Writer *w, const KernelMeet *meet, bool lanes);
+/* The loop over what a thread computes at once; nothing where that is one element. */
+void cuda_open_lanes(Writer *w);
+void cuda_close_lanes(Writer *w);
+/* All results of the kernel, in the scope of one element. */
+void cuda_write_results(Writer *w);
 
 extern const KernelLanguage cuda_language;
 

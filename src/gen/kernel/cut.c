@@ -177,11 +177,42 @@ static int64_t parts_of(int64_t size, int64_t want)
     return best;
 }
 
+/* Something that the value reads of a row stays the same along this axis. */
+static bool is_read_again(const Nest *nest, NestId id, uint64_t row, uint32_t axis)
+{
+    bool *reached = arena_array(nest->arena, bool, nest->values.len);
+    kernel_reach_value(nest, id, reached);
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *v = &nest->values.at[i];
+        if (reached[i] && v->op == NEST_LOAD && v->axes & row && !(v->axes >> axis & 1))
+            return true;
+    }
+    return false;
+}
+
+/* An axis along which an operand of the row is read again: parts of it have several places each, so that a thread reads
+ * that operand once for all of them. 0: there is none. */
+static uint32_t shared_again(Kernels *ks, NestId id, uint64_t row, int64_t want)
+{
+    enum { PLACES = 16 };
+    Nest *nest = ks->nest;
+    for (uint32_t i = 1; i < nest->axes.len; i++) {
+        int64_t size = nest->axes.at[i].size;
+        if (row >> i & 1 && size >= want / 4 * PLACES && size <= want * 4 * PLACES &&
+            size % PLACES == 0 && size / PLACES <= MOST_CHUNKS && is_read_again(nest, id, row, i))
+            return split_axis(ks, i, PLACES);
+    }
+    return 0;
+}
+
 /* An axis whose elements are shared out: one of the row as it is, or the outer part of its longest. */
 static uint32_t shared_axis(Kernels *ks, NestId id, uint64_t row, int64_t want)
 {
     Nest *nest = ks->nest;
-    uint32_t longest = 0, nearest = nearest_axis(nest, id, row);
+    uint32_t longest = 0, nearest = nearest_axis(nest, id, row), again;
+    again = ks->limits->again ? shared_again(ks, id, row, want) : 0;
+    if (again)
+        return again;
     for (uint32_t i = nest->axes.len; i-- > 1;) {
         int64_t size = nest->axes.at[i].size;
         if (!(row >> i & 1))
@@ -332,7 +363,7 @@ static bool is_serial(const Kernels *ks, const Kernel *k, NestId id)
     bool again = v->axes != k->kept;
     if (v->over & (k->kept | k->row))
         return false;
-    if (length <= 16)
+    if (length <= 16 || (limits->meets && kernel_meets_beside(nest, k, id)))
         return true;
     return again ? length <= limits->serial_again && v->axes & ~k->kept
                  : length <= limits->serial_most && threads >= limits->few_threads &&
@@ -496,6 +527,22 @@ static NestId choose_product(const Nest *nest, const bool *reached, const Kernel
     return 0;
 }
 
+/* Writes meet the results of the kernel: all that do are reductions over the same axis of places. */
+static bool choose_meet(const Kernels *ks, const bool *reached, Kernel *k)
+{
+    const Nest *nest = ks->nest;
+    KernelMeet meet;
+    for (uint32_t i = nest->values.len; i-- > 1 && ks->limits->meets;)
+        if (reached[i] && kernel_meet(nest, i, &meet) && nest->values.at[i].axes == k->kept &&
+            !kernel_meet_beside(nest, &meet) && !is_serial(ks, k, i) &&
+            !is_inside_other(nest, reached, i)) {
+            k->shape = KERNEL_MEET;
+            k->row = UINT64_C(1) << meet.axis;
+            return true;
+        }
+    return false;
+}
+
 /* The row of a kernel: that of the last reduction whose rows together are what the kernel stores. */
 static void choose_row(const Kernels *ks, const bool *reached, Kernel *k)
 {
@@ -505,6 +552,8 @@ static void choose_row(const Kernels *ks, const bool *reached, Kernel *k)
         k->shape = KERNEL_PRODUCT;
         return;
     }
+    if (choose_meet(ks, reached, k))
+        return;
     for (uint32_t i = nest->values.len; i-- > 1;) {
         const NestValue *v = &nest->values.at[i];
         if (reached[i] && v->op == NEST_SCAN && v->over & k->kept && v->axes == k->kept &&
@@ -536,17 +585,33 @@ static bool fits(const Kernels *ks, const Kernel *k, const NestValue *v, const b
                v->reverse == k->reverse && !is_inside_other(ks->nest, reached, id);
     if (v->op == NEST_PRODUCT)
         return k->tiles == id;
+    KernelMeet meet;
+    if (k->shape == KERNEL_MEET && kernel_meet(ks->nest, id, &meet) && v->axes == k->kept &&
+        k->row == UINT64_C(1) << meet.axis && !kernel_meet_beside(ks->nest, &meet) &&
+        !is_inside_other(ks->nest, reached, id))
+        return true;
     return kernel_is_team(k, v) || is_serial(ks, k, id);
 }
 
-/* Results that are scans of other rows, or from the other end, are left to kernels of their own. */
-static void drop_scans(const Kernels *ks, const bool *reached, Kernel *k)
+/* The value rests on products, but not on the one that the kernel's tiles are of. */
+static bool rests_on_others(const Nest *nest, const Kernel *k, NestId id)
+{
+    bool *reached = arena_array(nest->arena, bool, nest->values.len), any = false;
+    kernel_reach_value(nest, id, reached);
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        any = any || (reached[i] && nest->values.at[i].op == NEST_PRODUCT);
+    return any && !reached[k->tiles];
+}
+
+/* Results that are scans of other rows, or from the other end, or other products are left to kernels of their own. */
+static void drop_stores(const Kernels *ks, const bool *reached, Kernel *k)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < k->n_stores; i++) {
         NestId id = ks->nest->stores.at[k->store[i]].value;
         const NestValue *v = &ks->nest->values.at[id];
-        if (v->op != NEST_SCAN || fits(ks, k, v, reached, id))
+        bool other = k->shape == KERNEL_PRODUCT && rests_on_others(ks->nest, k, id);
+        if (!other && (v->op != NEST_SCAN || fits(ks, k, v, reached, id)))
             k->store[n++] = k->store[i];
     }
     k->n_stores = n;
@@ -584,6 +649,9 @@ static bool share_rows(Kernels *ks, const Kernel *k)
     kernel_reach(nest, k, reached);
     for (uint32_t i = 1; i < count; i++) {
         const NestValue *v = &nest->values.at[i];
+        KernelMeet meet;
+        if (ks->limits->meets && kernel_meet(nest, i, &meet))
+            continue;
         if (reached[i] && v->op == NEST_REDUCE && !is_serial(ks, k, i))
             shared = share_row(ks, i, k->kept & v->over) || shared;
         else if (reached[i] && v->op == NEST_PRODUCT)
@@ -646,7 +714,7 @@ bool kernel_cut(Arena *arena, Nest *nest, const KernelLimits *limits, Kernels *k
             reached = arena_array(arena, bool, nest->values.len);
             kernel_reach(nest, &k, reached);
             choose_row(ks, reached, &k);
-            drop_scans(ks, reached, &k);
+            drop_stores(ks, reached, &k);
         } while (nest->stores.len < MOST_STORES && cut_group(ks, &k));
         if (ks->at.len == MOST_KERNELS || nest->stores.len >= MOST_STORES) {
             diag_error(diag, "G002", (Span){0}, "%s: the task needs more than %d kernels",

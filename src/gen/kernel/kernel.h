@@ -16,6 +16,7 @@ typedef enum KernelShape {
     KERNEL_MAP,    /* elements of the results, each for itself */
     KERNEL_ROWS,   /* rows: reductions of a row, then what they are used for */
     KERNEL_SCAN,   /* rows, walked from one end to the other */
+    KERNEL_MEET,   /* rows that writes at picked places meet */
     KERNEL_PRODUCT /* tiles of a sum of products, then what each element of it is used for */
 } KernelShape;
 
@@ -36,7 +37,7 @@ typedef struct Kernel {
     uint32_t n_stores;
     uint32_t store[KERNEL_STORES]; /* of the nest */
     uint64_t kept;                 /* axes of the stores */
-    uint64_t row;                  /* ROWS, SCAN: axes of a row */
+    uint64_t row;                  /* ROWS, SCAN: axes of a row; MEET: the axis of the places */
     /* as they lie in memory, the outermost first */
     uint32_t n_point, n_row;
     uint32_t point[NEST_MAX_AXES], along[NEST_MAX_AXES];
@@ -60,6 +61,9 @@ typedef struct KernelLimits {
     const char *platform; /* for messages */
     bool keep_axes;       /* neighbouring axes are not merged: arrays keep the task's dimensions */
     bool products; /* it has tiles for products of matrices; tasks are cut into parts before them */
+    bool meets;    /* it walks index writes once for many results */
+    bool
+        again; /* of shared rows, parts along which an operand stays the same have several places */
     int64_t serial_most;  /* elements of a reduction that one thread takes alone */
     int64_t serial_again; /* the same where several threads repeat it */
     int64_t few_threads;  /* fewer do not fill the machine */
@@ -85,6 +89,16 @@ int64_t kernel_count(const Nest *nest, uint64_t axes); /* product of their sizes
 bool kernel_is_team(const Kernel *k, const NestValue *v);
 /* How many reductions of the row it rests on, one on the other. memo: zeros, one for each value. */
 uint32_t kernel_level(const Nest *nest, const Kernel *k, NestId id, uint32_t *memo);
+/* A reduction of index writes: for each result the join of `of` over the writes whose place it is. */
+typedef struct KernelMeet {
+    NestId value, place, mask, of, none;
+    uint32_t axis, writes; /* of the places; of the writes */
+} KernelMeet;
+bool kernel_meet(const Nest *nest, NestId id, KernelMeet *meet);
+/* Axes of the results along which the places do not vary: neighbours there meet the same writes. */
+uint64_t kernel_meet_beside(const Nest *nest, const KernelMeet *meet);
+/* Writes that the threads of a warp look at together, as all of them compute results beside each other. */
+bool kernel_meets_beside(const Nest *nest, const Kernel *k, NestId id);
 /* The tensors that a kernel reads and writes: marked by number. */
 void kernel_tensors(const Nest *nest, const Kernel *k, bool *read, bool *written);
 uint64_t kernel_bits(const KernelAxes *g);          /* of its axes */

@@ -144,6 +144,7 @@ const char *kernel_role(const Kernel *k)
     return k->shape == KERNEL_SCAN      ? "scan"
            : k->shape == KERNEL_PRODUCT ? "product"
            : k->shape == KERNEL_MAP     ? "stream"
+           : k->shape == KERNEL_MEET    ? "writes"
            : k->columns                 ? "columns"
                                         : "rows";
 }

@@ -493,6 +493,7 @@ PallasCall pallas_write_kernel(const Nest *nest, const PallasKernel *k, const Ke
     case KERNEL_MAP: write_results(&w); break;
     case KERNEL_ROWS: write_rows(&w, reached); break;
     case KERNEL_SCAN: write_scan(&w, reached); break;
+    case KERNEL_MEET:
     case KERNEL_PRODUCT: break; /* its limits ask for none */
     }
     buf_str(&head, buf_view(&w.text.scope[0].text));
