@@ -7,7 +7,8 @@ DIR/*/ each hold NAME.cu or NAME.c, NAME.json (as `acraft build --platform cuda|
 platform.json (the integers of the model file as they were set). Compiles all, compares
 values with PyTorch eager on the same inputs (in f32, without TF32), and times kernel, eager and (--compile) torch.compile by
 turns, each run after 256 MiB were written to empty the caches; the median of N. Every timed result is compared
-too. Tasks that OUT.tsv has already are passed over. Exit status 75: the GPU refused to go on, run it again.
+too. Kernels written with --tf32 are timed beside PyTorch with TF32 allowed everywhere, and their distance from exact
+results is compared with PyTorch's own: 1 is twice as far. Tasks that OUT.tsv has already are passed over. Exit status 75: the GPU refused to go on, run it again.
 """
 import argparse
 import concurrent.futures
@@ -55,7 +56,7 @@ class Cuda:
 
 class Cpu:
     name = "cpu"
-    compilers = 2
+    compilers = os.cpu_count()
 
     @staticmethod
     def compile(source, library):
@@ -80,7 +81,7 @@ class Cpu:
 
 def compile_one(device, folder, manifest):
     name = manifest["name"]
-    library = f"/tmp/{os.path.basename(os.path.dirname(folder))}_{os.path.basename(folder)}.so"
+    library = f"/tmp/{os.path.basename(os.path.dirname(os.path.abspath(folder)))}_{os.path.basename(folder)}.so"
     got = subprocess.run(device.compile(f"{folder}/{name}", library), capture_output=True, text=True)
     spills = sum(int(n) for n in re.findall(r"(\d+) bytes spill stores", got.stderr))
     return library if got.returncode == 0 else None, got.stderr[-400:], spills
@@ -158,6 +159,17 @@ def compare(got, want):
     return worst
 
 
+def distance(got, want):
+    """How far results are from exact ones, as a share of those: the largest of all tensors."""
+    return max((float((g.reshape(w.shape).double() - w.double()).norm() / w.double().norm().clamp_min(1e-30))
+                for g, w in zip(got, want, strict=True)), default=0.0)
+
+
+def allow_tf32(matrices, convolutions):
+    torch.backends.cuda.matmul.allow_tf32 = matrices
+    torch.backends.cudnn.allow_tf32 = convolutions
+
+
 def measure(device, functions, reps, flush):
     times = [[] for _ in functions]
     for _ in range(reps):
@@ -178,11 +190,14 @@ def run_task(device, folder, manifest, library, options, flush):
     model, inputs = read_model(device, folder)
     kernel = Kernel(device, library, manifest, model, inputs)
     with torch.no_grad():
-        torch.backends.cudnn.allow_tf32 = False  # convolutions are compared with exact ones, and timed as PyTorch runs them
+        tf32 = json.load(open(f"{folder}/platform.json")).get("tf32", False)
+        allow_tf32(False, False)  # convolutions are compared with exact ones, and timed as PyTorch runs them
         want = [t.clone() if t.numel() < 1 << 28 else t for t in flat(model(*inputs))]
-        torch.backends.cudnn.allow_tf32 = True
+        allow_tf32(tf32, True)
         kernel.poison()
-        error = compare(kernel(), want)
+        least = distance(flat(model(*inputs)), want) if tf32 else 0.0
+        check = (lambda got: distance(got, want) / max(2 * least, 5e-4)) if tf32 else (lambda got: compare(got, want))
+        error = check(kernel())
         if device.name == "cuda":
             torch.cuda.synchronize()
         functions = [kernel, lambda: model(*inputs)]
@@ -196,7 +211,7 @@ def run_task(device, folder, manifest, library, options, flush):
         for f in functions:
             f()
         times = measure(device, functions, options.reps, flush)
-        error = max(error, compare(kernel.outputs, want))
+        error = max(error, check(kernel.outputs))
     return error, times
 
 
