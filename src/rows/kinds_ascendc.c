@@ -144,7 +144,8 @@ static WorkEnd make_mend(Work *w, RowsKind kind, const EvalCandidate *candidate,
                                   broken.cause, broken.line, STR_ARG(str_trim(broken.right)));
     Feedback feedback = {.verdict = &verdict, .diag = &diag, .candidate = &worse};
     fill_mend(w, &row, candidate, &feedback, ref, said);
-    if (is_too_long(w, &row))
+    Row right = {.kind = kind};
+    if (is_too_long(w, &row) || !confirm_ascendc(w, candidate, ref, &right))
         return WORK_NO_PLACE;
     vec_push(w->arena, &w->made->rows, row);
     return WORK_MADE;
@@ -155,15 +156,14 @@ WorkEnd work_mend(Work *w, RowsKind kind, uint32_t want)
     const EvalReference *ref = rows_kernel_case(&w->cases);
     EvalCandidate candidate;
     RowsBreak broken;
-    Row unused = {.kind = kind};
+    Row right = {.kind = kind};
     if (!rows_ascendc(w->arena, w->at[0].craft, form_of(kind), ref->graph, w->maker->chip,
                       &candidate)) {
         w->made->dropped[DROP_KERNEL]++;
         return WORK_NO_PLACE;
     }
-    unused.prompt = unused.answer = ascendc_text(w, &candidate);
-    if (is_too_long(w, &unused) || !work_break(w, rows_kernel_text(&candidate), want, &broken) ||
-        !confirm_ascendc(w, &candidate, ref, &unused))
+    right.prompt = right.answer = ascendc_text(w, &candidate);
+    if (is_too_long(w, &right) || !work_break(w, rows_kernel_text(&candidate), want, &broken))
         return WORK_NO_PLACE;
     return make_mend(w, kind, &candidate, ref, &broken, want);
 }
