@@ -471,12 +471,18 @@ static bool infer_outputs(CaseRun *c, TwinTensors *made)
     return true;
 }
 
+static bool is_single(const TwinTensor *t)
+{
+    return t->rank == 0 || (t->rank == 1 && t->shape[0] == 1);
+}
+
+/* A single value is given as one element, whether it has an axis or none. */
 static bool same_kind(const TwinTensor *a, const TwinTensor *b)
 {
-    bool same = a->rank == b->rank && a->dtype == b->dtype;
+    bool same = a->dtype == b->dtype && a->rank == b->rank;
     for (uint32_t d = 0; same && d < a->rank; d++)
         same = a->shape[d] == b->shape[d];
-    return same;
+    return same || (a->dtype == b->dtype && is_single(a) && is_single(b));
 }
 
 static const char *kind_text(Arena *arena, const TwinTensor *t)

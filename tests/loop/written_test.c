@@ -108,6 +108,14 @@ T_TEST(written_no_axes)
     arena_drop(&h.arena);
 }
 
+T_TEST(written_one_number)
+{
+    Handed h = {0};
+    hand_over(&h, "one_number", OF_PROJECT);
+    CHECK(says(&h, "mkb/one_number.py", "(x, y)"));
+    arena_drop(&h.arena);
+}
+
 T_TEST(written_two_norms_with_names_alike)
 {
     Handed h = {0};
