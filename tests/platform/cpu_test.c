@@ -39,7 +39,7 @@ static CpuPlan judge(Arena *arena, const char *body, const char *inputs, DType d
     bool lacks;
     REQUIRE(temp_dir_make(arena, "acraft-test", &dir, &diag));
     const char *at = path_join(arena, dir.path, "k");
-    bool ok = cpu->write(arena, task->graph, "k", STR(""), &made, &diag) &&
+    bool ok = cpu->write(arena, task->graph, "k", STR(""), (PlatformWish){0}, &made, &diag) &&
               emit_write(arena, at, &made.files, &diag) &&
               cpu->compile(arena, at, &made, &said, &lacks) &&
               eval_reference(arena, task->graph, 1, RULE_ACRAFT, &ref, &diag);

@@ -65,7 +65,7 @@ static void judge(Arena *arena, const char *body, const char *inputs, DType dtyp
     bool lacks = false;
     REQUIRE(temp_dir_make(arena, "acraft-test", &dir, &diag));
     const char *at = path_join(arena, dir.path, "k");
-    bool ok = p->write(arena, task->graph, "k", STR(""), &made, &diag) &&
+    bool ok = p->write(arena, task->graph, "k", STR(""), (PlatformWish){0}, &made, &diag) &&
               emit_write(arena, at, &made.files, &diag);
     CHECK_MSG(ok, "%s: %s", body, diag.items.len ? diag.items.at[0].text : "");
     CHECK_MSG(!ok || p->compile(arena, at, &made, &said, &lacks) || lacks, "%s: %.*s", body,
