@@ -94,6 +94,8 @@ static void put_launch(const Script *s, const char *kernel, int64_t pieces, cons
 static bool put_sort(Script *s, int64_t n, int64_t window, Buf *host, Buf *kernels)
 {
     int64_t turns = parts(n, window / 2), pieces = parts(n, window);
+    if (turns > MOST_TURNS)
+        return false;
     script_put(s, "    v0 = workspace($T, outer, $N)\n    at0 = workspace(i32, outer, $N)\n", host);
     put_launch(s, "first", pieces, "x, v0, at0", host);
     for (int64_t i = 1; i < turns; i++)
@@ -102,7 +104,7 @@ static bool put_sort(Script *s, int64_t n, int64_t window, Buf *host, Buf *kerne
                    host);
     script_number(s, 'C', n);
     script_put(s, sort_text, kernels);
-    return turns <= MOST_TURNS;
+    return true;
 }
 
 /* The number of the workspaces that hold the best. */
@@ -184,11 +186,15 @@ static bool long_rows(const Script *task, const SortRows *rows, int64_t window, 
         ok = put_sort(&s, rows->n, window, &out, &kernels);
     else
         level = put_topk(&s, rows->n, most, window, &out, &kernels);
-    put_results(&s, rows, level, &out, &kernels);
-    buf_str(&out, buf_view(&kernels));
+    if (ok) {
+        put_results(&s, rows, level, &out, &kernels);
+        buf_str(&out, buf_view(&kernels));
+        script_finish(&s, "sort", rows->n, &out, plan);
+        ok = !fit_program(plan->craft, chip).exceeds;
+    }
     buf_free(&kernels);
-    script_finish(&s, "sort", rows->n, &out, plan);
-    return ok && !fit_program(plan->craft, chip).exceeds;
+    buf_free(&out);
+    return ok;
 }
 
 bool sort_long_rows(const Script *task, const SortRows *rows, const NpuChip *chip,
