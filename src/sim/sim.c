@@ -485,7 +485,7 @@ static const char *between_parts(Sim *sim, const SimGm *gm, uint64_t byte)
 }
 
 /* "is" or "are", for so many elements. */
-static const char *one_or_more(uint64_t elements) { return elements == 1 ? "is" : "are"; }
+static const char *is_or_are(uint64_t elements) { return elements == 1 ? "is" : "are"; }
 
 static void finish_region(Sim *sim, SimGm *gm)
 {
@@ -519,7 +519,7 @@ static void finish_region(Sim *sim, SimGm *gm)
                          "%llu of %llu elements of %s %s never written, the first is %s%s",
                          (unsigned long long)elements,
                          (unsigned long long)(gm->region.bytes * 8 / bits), gm->region.name,
-                         one_or_more(elements), where,
+                         is_or_are(elements), where,
                          set.line         ? "; no core's GlobalTensor, as set here, holds it"
                          : parts          ? parts
                          : gm->store_line ? "; the last store to it is here"
@@ -533,7 +533,7 @@ static void finish_region(Sim *sim, SimGm *gm)
                    .file = gm->origin.file,
                    .line = gm->origin.line},
         "%llu %s of %s %s undefined, the first is %s%s", (unsigned long long)elements,
-        elements == 1 ? "element" : "elements", gm->region.name, one_or_more(elements), where,
+        elements == 1 ? "element" : "elements", gm->region.name, is_or_are(elements), where,
         gm->origin.line && gm->origin.line != gm->line
             ? str_format(&sim->arena, "; they come from here and are copied out at line %u",
                          gm->line)
