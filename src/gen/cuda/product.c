@@ -16,7 +16,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     THREADS = 256, /* of a block that does without tensor cores */
@@ -56,7 +55,7 @@ static bool is_exact(const Nest *nest, NestId id)
     const NestValue *v = &nest->values.at[id];
     if (v->op == NEST_NUMBER)
         return number_is_exact(v->number);
-    if (v->op == NEST_MAP && !strcmp(v->form, "where($0, $1, $2)"))
+    if (nest_is_map(v, "where($0, $1, $2)"))
         return is_exact(nest, v->arg[1]) && is_exact(nest, v->arg[2]);
     if (v->op != NEST_LOAD && v->op != NEST_PICK)
         return false;
@@ -82,8 +81,8 @@ static bool find_copy(const Nest *nest, NestId id, Copy *copy)
         *copy = (Copy){id, v->n_arg ? v->arg[0] : 0};
         return true;
     }
-    if (v->op != NEST_MAP || strcmp(v->form, "where($0, $1, $2)") != 0 ||
-        !find_copy(nest, v->arg[1], copy) || (copy->mask && copy->mask != v->arg[0]))
+    if (!nest_is_map(v, "where($0, $1, $2)") || !find_copy(nest, v->arg[1], copy) ||
+        (copy->mask && copy->mask != v->arg[0]))
         return false;
     const NestValue *other = &nest->values.at[v->arg[2]];
     copy->mask = v->arg[0];
@@ -347,13 +346,13 @@ static void write_tensor_multiply(Writer *w)
     kernel_line(t, "#pragma unroll");
     kernel_line(t, "for (int r = 0; r < %d; r++)", ROWS);
     kernel_line(t, "    load_rows(a[r], &left[now][half + lane %% 4][row + r * %d], %lld);",
-                TILE_ROWS, (long long)w->k->tile + 8);
+                TILE_ROWS, (long long)w->k->tile + TENSOR_PAD);
     kernel_line(t, "#pragma unroll");
     kernel_line(t, "for (int c = 0; c < %d; c++)", COLUMNS);
     kernel_line(
         t,
         "    load_columns(b[c], &right[now][half + lane %% 4][column + c * %d + lane / 4], %lld);",
-        TILE_COLUMNS, (long long)w->k->wide + 8);
+        TILE_COLUMNS, (long long)w->k->wide + TENSOR_PAD);
     kernel_line(t, "multiply_tiles<%u>(%s, a, b);", w->k->products,
                 w->k->promoted ? "part" : "sums");
     kernel_close(t);

@@ -151,11 +151,6 @@ static const char *inside_text(Writer *w, const NestValue *v)
 
 /* ---- an extreme and its place ---- */
 
-static bool is_map(const Nest *nest, NestId id, const char *form)
-{
-    return nest->values.at[id].op == NEST_MAP && !strcmp(nest->values.at[id].form, form);
-}
-
 NestId cuda_place_arg(const Nest *nest, NestId id)
 {
     return nest->values.at[nest->values.at[id].arg[0]].arg[1];
@@ -165,10 +160,10 @@ NestId cuda_extreme_of(const Nest *nest, NestId id)
 {
     const NestValue *v = &nest->values.at[id], *most;
     if (v->op != NEST_REDUCE || v->reduce != PRIM_MIN ||
-        !is_map(nest, v->arg[0], "where($0, $1, $2)"))
+        !nest_is_map(&nest->values.at[v->arg[0]], "where($0, $1, $2)"))
         return 0;
     const NestValue *is = &nest->values.at[nest->values.at[v->arg[0]].arg[0]];
-    if (is->op != NEST_MAP || strcmp(is->form, "($0 == $1) | ($0 != $0)") != 0 ||
+    if (!nest_is_map(is, "($0 == $1) | ($0 != $0)") ||
         nest->values.at[cuda_place_arg(nest, id)].op != NEST_PLACE)
         return 0;
     most = &nest->values.at[is->arg[1]];

@@ -4,7 +4,6 @@
 #include "gen/kernel/kernel_int.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     MOST_CHUNKS = 2048,
@@ -250,18 +249,13 @@ static NestId add_number(Nest *nest, double number)
     return add_value(nest, (NestValue){.op = NEST_NUMBER, .number = number});
 }
 
-static bool is_map(const Nest *nest, NestId id, const char *form)
-{
-    return nest->values.at[id].op == NEST_MAP && !strcmp(nest->values.at[id].form, form);
-}
-
 /* A sum of (x - m)^2 where m is the same along the row, as a variance has it: *x, *m. */
 static bool is_sum_of_squares(const Nest *nest, const NestValue *v, NestId *x, NestId *m)
 {
-    if (v->reduce != PRIM_SUM || !is_map(nest, v->arg[0], "$0 * $0"))
+    if (v->reduce != PRIM_SUM || !nest_is_map(&nest->values.at[v->arg[0]], "$0 * $0"))
         return false;
     NestId gap = nest->values.at[v->arg[0]].arg[0];
-    if (!is_map(nest, gap, "$0 - $1"))
+    if (!nest_is_map(&nest->values.at[gap], "$0 - $1"))
         return false;
     *x = nest->values.at[gap].arg[0];
     *m = nest->values.at[gap].arg[1];

@@ -2,23 +2,17 @@
  * parts, for kernels that walk the writes once instead of once for each result. */
 #include "gen/kernel/kernel_int.h"
 
-#include <string.h>
-
-static bool is_map(const NestValue *v, const char *form)
-{
-    return v->op == NEST_MAP && !strcmp(v->form, form);
-}
-
 bool kernel_meet(const Nest *nest, NestId id, KernelMeet *meet)
 {
     const NestValue *v = &nest->values.at[id];
     if (v->op != NEST_REDUCE || v->reduce == PRIM_LOGSUMEXP || __builtin_popcountll(v->over) != 1)
         return false;
     const NestValue *choice = &nest->values.at[v->arg[0]];
-    if (!is_map(choice, "where($0, $1, $2)") || nest->values.at[choice->arg[2]].op != NEST_NUMBER)
+    if (!nest_is_map(choice, "where($0, $1, $2)") ||
+        nest->values.at[choice->arg[2]].op != NEST_NUMBER)
         return false;
     const NestValue *met = &nest->values.at[choice->arg[0]];
-    if (!is_map(met, "$0 == $1") || nest->values.at[met->arg[1]].op != NEST_PLACE)
+    if (!nest_is_map(met, "$0 == $1") || nest->values.at[met->arg[1]].op != NEST_PLACE)
         return false;
     const NestValue *here = &nest->values.at[met->arg[1]];
     *meet = (KernelMeet){.value = id,

@@ -4,7 +4,6 @@
 
 #include "gen/plan/prim_int.h"
 #include <math.h>
-#include <string.h>
 
 enum {
     MOST_SEARCHED = 1 << 20, /* elements of which one is picked by comparing all places */
@@ -73,7 +72,7 @@ static NestId scaled(Nest *nest, NestId a, NestId by)
     double factor = nest->values.at[by].number, size = fabs(factor);
     bool fits = nest->values.at[by].op == NEST_NUMBER && size >= LEAST_FACTOR &&
                 size <= MOST_FACTOR;
-    if (!fits || x->op != NEST_MAP || strcmp(x->form, times))
+    if (!fits || !nest_is_map(x, times))
         return 0;
     for (uint32_t i = 0; i < 2; i++) {
         NestId narrow = x->arg[i], wide = x->arg[1 - i];

@@ -170,6 +170,8 @@ Affine nest_root_index(const Nest *nest, const Affine *index);
 /* Windows read it, or are dealt out along it. */
 bool nest_has_window(const Nest *nest, uint32_t axis);
 bool nest_has_windows(const Nest *nest);
+/* A map of this form. */
+bool nest_is_map(const NestValue *v, const char *form);
 bool nest_reads(const NestValue *v); /* it is used and reads memory at `index` */
 /* "x0", "y1", "w2": inputs, results and workspaces are counted each for themselves. */
 const char *nest_tensor_name(const Nest *nest, uint32_t tensor);

@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+bool nest_is_map(const NestValue *v, const char *form)
+{
+    return v->op == NEST_MAP && !strcmp(v->form, form);
+}
+
 static bool same_window(const NestWindow *a, const NestWindow *b)
 {
     return a->to == b->to && a->edge == b->edge && a->by == b->by && a->at == b->at &&
